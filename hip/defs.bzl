@@ -3,7 +3,6 @@
 load("//hip/private:hip_code_object.bzl", _hip_code_object = "hip_code_object")
 load("//hip/private:hip_compile_commands.bzl", _hip_compile_commands = "hip_compile_commands")
 load("//hip/private:hip_library.bzl", _hip_library = "hip_library")
-load("//hip/private:hip_tar.bzl", _hip_tar = "hip_tar")
 load("//hip/private:hip_wheel.bzl", _hip_wheel = "hip_wheel")
 load("//hip/private:programs.bzl", _hip_binary = "hip_binary", _hip_test = "hip_test")
 load("//hip/private:requires_hip.bzl", _requires_hip = "requires_hip")
@@ -12,7 +11,6 @@ hip_binary = _hip_binary
 hip_code_object = _hip_code_object
 hip_compile_commands = _hip_compile_commands
 hip_library = _hip_library
-hip_tar = _hip_tar
 hip_test = _hip_test
 hip_wheel = _hip_wheel
 requires_hip = _requires_hip

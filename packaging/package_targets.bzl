@@ -111,10 +111,11 @@ def package_targets(name, platform, role, artifacts, target = "", builds_on = No
         package = role + suffix,
         # A directory may have a part of ROCm, of which some packages have nothing.
         allow_empty = not artifacts,
-        allow_unmatched = definition.exclude + searched,
+        allow_unmatched = definition.exclude + definition.include + searched,
         artifacts = artifacts,
         builds_on = builds_on or [name + below for below in definition.builds_on],
         exclude = definition.exclude,
+        include = definition.include,
         kind = definition.kind,
         per_target = bool(target),
         platform = PLATFORMS[platform].platform,

@@ -10,6 +10,7 @@ visibility(["//packaging", "//tests/..."])
 #   distribution, import_name   with `-TARGET` and `_TARGET` after them if there is one per GPU target
 #   summary                     with ` for TARGET` after it, likewise
 #   artifacts                   component -> names of artifacts; a name that ends in `*` matches a prefix
+#   include, exclude            patterns of the files that it takes alone (all, if there are none), and does not take
 #   builds_on                   roles of the packages that have what this one need not have; DEVEL's depend on the layout
 #   requires                    roles of the distributions that it requires, in its own version
 #   rpath                       directories that the loader searches, in this order, each as `role/path`; not on Windows
@@ -24,6 +25,7 @@ def _package(
         import_name = "",
         artifacts = {},
         exclude = [],
+        include = [],
         builds_on = [],
         requires = [],
         modules = ["__init__.py"],
@@ -38,6 +40,7 @@ def _package(
         distribution = distribution,
         exclude = exclude,
         import_name = import_name,
+        include = include,
         kind = kind,
         modules = modules,
         names = names,
@@ -91,7 +94,24 @@ _LIBRARIES = [
     "rpp",
 ]
 
-_PROFILER = ["rocprofiler-compute", "rocprofiler-systems"]
+# Without one of these artifacts, there is no profiler.
+PROFILERS = ["rocprofiler-compute", "rocprofiler-systems"]
+
+# The profiler's files, in any artifact: rocprofiler-sdk's also have some.
+_PROFILER_FILES = [
+    "bin/rocprof-*",
+    "include/rocprofiler-systems/**",
+    "lib/libprofiler-hub*",
+    "lib/librocprof-sys*",
+    "lib/python*/site-packages/rocprof_trace_decoder/**",
+    "lib/python*/site-packages/rocprofsys/**",
+    "lib/rocprofiler-compute/**",
+    "lib/rocprofiler-systems/**",
+    "libexec/rocprofiler-compute/**",
+    "libexec/rocprofiler-systems/**",
+    "share/**/rocprofiler-compute/**",
+    "share/**/rocprofiler-systems/**",
+]
 
 PACKAGES = {
     "core": _package(
@@ -101,17 +121,8 @@ PACKAGES = {
             "run": _CORE,
         },
         distribution = "rocm-sdk-core",
-        # CMake files are for developers; the rest is the profiler's, which rocprofiler-sdk's artifacts also carry.
-        exclude = [
-            "**/cmake/**",
-            "bin/rocprof-*",
-            "include/rocprofiler-systems/**",
-            "lib/librocprof-sys*",
-            "lib/python/site-packages/rocprofsys/**",
-            "lib/rocprofiler-systems/**",
-            "libexec/rocprofiler-systems/**",
-            "share/**/rocprofiler-systems/**",
-        ],
+        # CMake files are for developers.
+        exclude = ["**/cmake/**"] + _PROFILER_FILES,
         import_name = "rocm_sdk_core",
         modules = _WITH_SCRIPTS + ["_dist_info.py", PYTHON_PACKAGES],
         names = {"tree": "core"},
@@ -143,11 +154,12 @@ PACKAGES = {
         tree = "libraries",
     ),
     "profiler": _package(
-        artifacts = {"lib": _PROFILER, "run": _PROFILER},
+        artifacts = {"lib": PROFILERS + ["rocprofiler-sdk"], "run": PROFILERS},
         builds_on = ["core"],
         distribution = "rocm-profiler",
         import_name = "rocm_profiler",
-        modules = _WITH_SCRIPTS,
+        include = _PROFILER_FILES,
+        modules = _WITH_SCRIPTS + [PYTHON_PACKAGES],
         names = {"core_tree": "core", "tree": "profiler"},
         requires = ["core"],
         rpath = ["profiler/lib", "core/lib", "core/lib/llvm/lib", "core/lib/rocm_sysdeps/lib"],

@@ -3,7 +3,7 @@
 load("//lib/gpus:gpus.bzl", "package_owner")
 load("//packaging:images.bzl", "image_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
-load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS")
+load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PROFILERS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
@@ -119,7 +119,9 @@ def _package_targets(name, platform, artifacts, split, thin = None):
     else:
         for family in targets:
             libraries += package_targets(name, platform, "libraries", _select(artifacts, wanted, ["generic", family]), family)
-    profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
+    profiled = []
+    if _select(artifacts, {component: PROFILERS for component in PACKAGES["profiler"].artifacts}, ["generic"]):
+        profiled = _select(artifacts, PACKAGES["profiler"].artifacts, ["generic"])
 
     # Its console scripts are for Linux alone.
     profiler = package_targets(name, platform, "profiler", profiled) if profiled and platform == "linux" else []

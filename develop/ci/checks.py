@@ -152,6 +152,7 @@ CHECKS: tuple[Check, ...] = (
         "the command on wheels, installed by pip and uv without Bazel",
         steps.module("tests.e2e.wheels_command.commands"),
     ),
+    Check("hostile-zips", "hostile archives, as pip and uv judge them", steps.module("tests.e2e.validators.hostile")),
     Check("corpus", "popular wheels, judged as other checkers do", steps.module("tests.e2e.verify.corpus")),
     Check(
         "hermetic",
@@ -254,7 +255,7 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN,),
     ),
     Check("validators", "every tool accepts the wheels", steps.SPLIT7.validate, (steps.DEBIAN,)),
-    Check("amd", "our packages against AMD's own", steps.compare_with_amd, (steps.AMD,)),
+    Check("amd", "our packages against AMD's own", steps.compare_with_amd, (steps.AMD, steps.DEBIAN_PACKAGES)),
     Check(
         "hip",
         "HIP programs: what a change runs, the same bytes from the strictest sandbox",
@@ -264,7 +265,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "hip-libraries",
-        "HIP programs with hipBLAS, RCCL and MIOpen of ROCm 7",
+        "a HIP program with each library of ROCm 7, and of Debian's ROCm",
         steps.hip_libraries,
         (steps.DEBIAN_PACKAGES,),
         holds="",
@@ -321,6 +322,8 @@ SCHEDULED = frozenset(
         "installers-debian13",
         "remote-cache-rocm7",
         "remote-hip",
+        # AMD's script packs all of ROCm 7.
+        "amd",
         # `hip` builds a bigger project with real ROCm.
         "hip-page",
         "served-bucket",

@@ -25,8 +25,9 @@ MINI = WORKSPACE / "bazel-bin/tests/mini/split"
 LOCK = WORKSPACE / "tools/python/requirements.txt"
 #: pytest, and what it requires.
 PYTEST = ("iniconfig", "packaging", "pluggy", "pygments", "pytest")
-#: What locks packages.
+#: What locks packages, and what reads ELF files.
 UV = "uv"
+ELFTOOLS = "pyelftools"
 
 
 class FailedError(Exception):
@@ -140,12 +141,12 @@ class Machine:
 
     @property
     def programs(self) -> Path:
-        """An environment with pytest and uv as tools/python/requirements.txt locks them."""
+        """An environment with pytest, uv and pyelftools as tools/python/requirements.txt locks them."""
         return self._once("programs", self._make_programs)
 
     def _make_programs(self, path: Path) -> None:
         requirements = self.scratch / "programs.txt"
-        requirements.write_text(locked((*PYTEST, UV), LOCK.read_text(encoding="utf-8")), encoding="utf-8")
+        requirements.write_text(locked((*PYTEST, UV, ELFTOOLS), LOCK.read_text(encoding="utf-8")), encoding="utf-8")
         self.run("python3", "-m", "venv", path)
         options = ("--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes")
         self.run(path / "bin/python", "-m", "pip", "install", *options, "-r", requirements)

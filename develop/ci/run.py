@@ -10,8 +10,8 @@ were skipped; the exit code is 1 if any failed. A check that needs what the mach
 fails. Optional inputs come from the environment. Without them their checks are skipped, also with CI=true:
 
     ROCM_KPACK_ARTIFACTS   a directory of ROCm 7's artifacts that ROCm/rocm-kpack split
-    ROCM_THEROCK           a checkout of TheRock, for the comparison with AMD's own packages; with it
-    ROCM_FULL_ARTIFACTS    a directory of all of ROCm 7's artifacts, split
+    ROCM_THEROCK           a checkout of TheRock, for the comparison with AMD's own packages; its script runs with
+    ROCM_AMD_PYTHON        the Python of a virtual environment, as tests/e2e/amd/comparison.py says
 """
 
 import argparse

@@ -44,8 +44,8 @@ DEBIAN = Requirement(_missing_debian)
 DEBIAN_PACKAGES = Requirement(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
 KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
-#: A checkout of TheRock, and all of ROCm 7, not only its smaller libraries.
-AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK", "ROCM_FULL_ARTIFACTS"), is_optional=True)
+#: A checkout of TheRock.
+AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK"), is_optional=True)
 
 
 #: pytest in a root: it runs files that Bazel does not, or for which only the root has what they need.
@@ -320,14 +320,16 @@ def with_rocm7(name: str) -> Callable[[Machine], None]:
 
 
 def hip_libraries(machine: Machine) -> None:
-    """Run programs with libraries of ROCm 7, its big ones among them."""
+    """Run programs with each library of ROCm 7, and of the ROCm that `rocm.debian` fetches."""
     machine.module("hip.tests.e2e.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
+    machine.module("hip.tests.e2e.programs", "--debian")
 
 
 def compare_with_amd(machine: Machine) -> None:
     """Compare with what AMD's script makes; it needs a newer Python."""
-    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", os.environ["ROCM_FULL_ARTIFACTS"])
-    machine.module("tests.e2e.amd.comparison", "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
+    given = ("--therock", os.environ["ROCM_THEROCK"], "--artifacts", machine.whole_rocm7 / "split")
+    program = (machine.programs / "bin/python", "-B", "-m", "tests.e2e.amd.comparison")
+    machine.run(*program, "--python", os.environ.get("ROCM_AMD_PYTHON", "python3.12"), *given)
 
 
 @dataclass(frozen=True)

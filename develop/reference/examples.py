@@ -38,7 +38,6 @@ EXAMPLES: Final = {
     "hip_compile_commands": Example(_HIP, "compile_commands"),
     "hip_library": Example(_HIP, "saxpy"),
     "hip_no_toolchain": Example(_HIP_SDK, "no_compiler"),
-    "hip_tar": Example(_HIP, "deploy"),
     "hip_targets": Example(_HIP_SDK, "targets"),
     "hip_test": Example(_HIP, "saxpy_test"),
     "hip_toolchain": Example(_HIP_SDK, "hip_compiler"),

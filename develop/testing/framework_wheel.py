@@ -11,6 +11,8 @@ from wheels.require_sdk import tool
 from wheels.require_sdk.init_py import InitPy
 
 VERSION: Final = "7.10.0.dev0"
+#: What the local version of wheels says that require it.
+LABEL: Final = "sdk.7.10.0.dev.0"
 HIP: Final = ("hipMalloc", "hipFree")
 BLAS: Final = ("blas_create", "blas_gemm")
 GRAFTED: Final = "libhip-1a2b3c4d.so.7.1.2"
@@ -54,7 +56,7 @@ FILES: Final = {
     "acme/__init__.py": b"x = 1\n",
     "acme/lib/libkernels.so": library(
         "libkernels.so",
-        ["libblas.so.5", "libhip.so.7", "libdrm.so.2"],
+        ["libblas.so.5", "libhip.so.7"],
         ["kernel"],
         ["blas_gemm", "hipMalloc"],
         "$ORIGIN:/opt/sdk/lib",

@@ -13,10 +13,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from lib.elf import constants as c
 from lib.elf.editor import plan_patch
+from lib.elf.free_space import MIN_PAGE
 from lib.elf.model import ElfFile
 from lib.elf.patch import Literal, Patch
-from lib.elf.reader import read_elf
+from lib.elf.reader import PHDR64, read_elf
 from lib.elf.search_path import SearchPath
 
 COMPILERS = {"x86_64": ("gcc", "cc"), "aarch64": ("aarch64-linux-gnu-gcc",)}
@@ -118,6 +120,23 @@ def check_bytes(source: Path, output: Path, patch: Patch) -> None:
             assert not any(changed[start : start + piece.size])
             assert new[start : start + piece.size] == old[at : at + piece.size]
         at += piece.replaces
+
+
+def check_growth(source: Path, output: Path) -> None:
+    """Assert that the output is larger by what moved, and by no more than two pages.
+
+    Of .bss it may have as many zeros as it would have moved of what follows the program headers, had it got another.
+    """
+    old, new = facts(source), facts(output)
+    end = old.phoff + PHDR64.size * len(old.program_headers)
+    behind = sum(one.size for one in old.section_headers if one.offset < end + PHDR64.size and one.file_end > end)
+    places = {(section.name, section.addr) for section in old.section_headers}
+    moved = sum(one.size for one in new.section_headers if one.addr and (one.name, one.addr) not in places)
+    if not new.section_headers:
+        header = new.program_header(c.PT_DYNAMIC)
+        moved = (new.dynamic_value(c.DT_STRSZ) or 0) + (header.filesz if header else 0)
+    moved += PHDR64.size * len(new.program_headers) * (new.phoff != old.phoff)
+    assert new.size - old.size <= moved + MIN_PAGE + max(MIN_PAGE, behind)
 
 
 def loads(library: Path, search: Path | None = None) -> bool:

@@ -2,6 +2,7 @@
 
 load("//rules/shared:labels.bzl", "shown", "written")
 load(":coverage.bzl", "coverage")
+load(":options.bzl", "device_linker_options")
 load(":providers.bzl", "HipCommandsInfo")
 load(":toolchain_flags.bzl", "own_libcxx", "toolchain_flags")
 
@@ -94,6 +95,7 @@ def hip_compiler(ctx, hip, cc_toolchain, context, relocatable, copts = [], host_
         headers = context.headers,
         hip = hip,
         host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host + counted.options, copts + host_copts),
+        device_linker_options = device_linker_options(_MODES[ctx.var["COMPILATION_MODE"]] + ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts + device_copts),
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,
         system_directories = _system_directories(hip, cc_toolchain),
@@ -166,6 +168,7 @@ def _compile(compiler, source, output, arguments, mnemonic, progress_message, de
     args.add(compiler.header_list, format = "--headers=%s")
     args.add(unused, format = "--unused=%s")
     args.add_all([device_code] if device_code else [], format_each = "--input=%s")
+    args.add_all(["{}={}".format(directory, library) for directory, library in compiler.hip.headers.items()], format_each = "--sdk_header=%s")
     args.add_all(compiler.system_directories, format_each = "--system=%s")
     args.add_all(["{}={}".format(name, value) for name, value in compiler.hip.environment.items()], format_each = "--variable=%s")
     args.add_all(["--", compiler.hip.clang])
@@ -265,7 +268,7 @@ def link_device(compiler, objects, stem, target):
     args.add(processor, format = "-plugin-opt=mcpu=%s")
     if features:
         args.add(",".join([feature[-1] + feature[:-1] for feature in features.split(":")]), format = "-plugin-opt=-mattr=%s")
-    args.add_all(["-plugin-opt=O3", "--lto-CGO3", "--whole-archive"])
+    args.add_all(compiler.device_linker_options + ["--whole-archive"])
     args.add_all(objects)
     args.add("-o", output)
     _run(compiler, compiler.hip.lld, [args], objects, output, "HipLinkDevice", "Linking device code for " + target)

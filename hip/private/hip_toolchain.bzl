@@ -19,11 +19,11 @@ def _hip_toolchain_impl(ctx):
         # The programs find their libraries also where no search path in them says where they are.
         environment = {"LD_LIBRARY_PATH": ":".join(libraries.keys())} if libraries else {},
         files = depset([ctx.file.clang, ctx.file.lld] + ctx.files.files + ctx.files.libraries),
+        headers = ctx.attr.headers,
         lld = ctx.file.lld,
         profile_runtime = ctx.file.profile_runtime,
         resource_directory = "{}/{}".format(root, ctx.attr.resource_directory),
         root = root,
-        runfiles_root = ctx.file.clang.short_path[:-len(ctx.attr.clang_path)].rstrip("/"),
         runtime = ctx.attr.runtime[CcInfo],
         targets = ctx.attr.targets[BuildSettingInfo].value,
     ))]
@@ -37,6 +37,7 @@ hip_toolchain = rule(
         "clang_path": attr.string(mandatory = True, doc = "The compiler's path in the SDK's install prefix."),
         "device_libraries": attr.string(mandatory = True, doc = "Directory of the device libraries in the install prefix."),
         "files": attr.label_list(allow_files = True, cfg = "exec", doc = "What the compiler reads: its headers, the device libraries."),
+        "headers": attr.string_dict(doc = "Directory of headers, such as `rocblas` -> label of their library, for messages."),
         "libraries": attr.label_list(allow_files = True, cfg = "exec", doc = "Libraries of the programs."),
         "lld": attr.label(mandatory = True, allow_single_file = True, cfg = "exec", doc = "The linker of device code."),
         "profile_runtime": attr.label(allow_single_file = [".a"], doc = "The library that writes the counts of coverage (compiler-rt), if the SDK has it."),

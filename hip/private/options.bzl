@@ -3,30 +3,132 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/shared:labels.bzl", "shown", "written")
 
-visibility(["//hip/private"])
+visibility(["//hip/private", "//hip/tests"])
 
 # Options of clang about dependency files (-MD, -MF and others): more would be written, or not where the rule reads them.
 _DEPENDENCY_PREFIXES = ("-M", "-Wp,-M", "-dependency-")
 _DEPENDENCY_OPTIONS = ["--dependencies", "--print-missing-file-dependencies", "--user-dependencies", "--write-dependencies", "--write-user-dependencies"]
 
-# Options that an attribute stands for -> the attribute.
+# Attributes -> the options that they stand for.
 _ATTRIBUTES = {
-    "--cuda-gpu-arch": "targets",
-    "--offload-arch": "targets",
-    "-fgpu-rdc": "relocatable",
-    "-fno-gpu-rdc": "relocatable",
+    "compress": ["--no-offload-compress", "--offload-compress", "--offload-compression-level"],
+    "relocatable": ["-cuid", "-fgpu-rdc", "-fhip-emit-relocatable", "-fno-gpu-rdc", "-fno-hip-emit-relocatable", "-fuse-cuid"],
+    "targets": ["--cuda-gpu-arch", "--no-cuda-gpu-arch", "--no-offload-arch", "--offload", "--offload-arch", "--offload-arch-tool", "--offload-targets"],
 }
 
-# Options that make another kind of compilation -> what says it instead.
+# What says instead of an option what kind of compilation it is -> the options.
 _DECIDED = {
-    option: reason
-    for reason, options in {
-        "`hip.sdk` in MODULE.bazel says which SDK compiles": ["--hip-path", "--rocm-device-lib-path", "--rocm-path"],
-        "sources are HIP, whatever their suffix; plain C++ belongs into a `cc_library`": ["-x"],
-        "the rule compiles each source for the host and for each GPU, to object files": ["--cuda-device-only", "--cuda-host-only", "--offload-device-only", "--offload-host-only", "-E", "-S", "-c", "-emit-llvm", "-fsyntax-only", "-o"],
-    }.items()
-    for option in options
+    "`hip.sdk` in MODULE.bazel says which SDK compiles": [
+        "--hip-device-lib",
+        "--hip-path",
+        "--hip-version",
+        "--hipstdpar-path",
+        "--hipstdpar-prim-path",
+        "--hipstdpar-thrust-path",
+        "--rocm-device-lib-path",
+        "--rocm-path",
+        "-nohipwrapperinc",
+        "-print-rocm-search-dirs",
+    ],
+    "code is for AMD's GPUs, and compiled as HIP": [
+        "--cuda-feature",
+        "--cuda-include-ptx",
+        "--cuda-noopt-device-debug",
+        "--cuda-path",
+        "--cuda-path-ignore-env",
+        "--hipspv-pass-plugin",
+        "--libomptarget-amdgpu-bc-path",
+        "--no-cuda-include-ptx",
+        "--no-cuda-version-check",
+        "--ptxas-path",
+        "--sycl-link",
+        "-Xcuda-fatbinary",
+        "-Xcuda-ptxas",
+        "-Xopenmp-target",
+        "-fcuda-short-ptr",
+        "-fno-openmp-new-driver",
+        "-fopenmp-new-driver",
+        "-fopenmp-offload-mandatory",
+        "-fopenmp-target-debug",
+        "-fopenmp-target-jit",
+        "-gpulibc",
+    ],
+    "sources are HIP, whatever their suffix; plain C++ belongs into a `cc_library`": ["-x"],
+    "the rule compiles each source for the host and for each GPU, to object files": [
+        "--cuda-compile-host-device",
+        "--cuda-device-only",
+        "--cuda-host-only",
+        "--gpu-bundle-output",
+        "--no-gpu-bundle-output",
+        "--no-offload-new-driver",
+        "--offload-device-only",
+        "--offload-host-device",
+        "--offload-host-only",
+        "--offload-jobs",
+        "--offload-new-driver",
+        "-E",
+        "-S",
+        "-c",
+        "-emit-llvm",
+        "-fembed-offload-object",
+        "-fno-offload-lto",
+        "-fno-offload-via-llvm",
+        "-foffload-lto",
+        "-foffload-via-llvm",
+        "-fsyntax-only",
+        "-o",
+    ],
+    "the rule links device code and the HIP runtime, and `linkopts` are for programs": [
+        "--hip-link",
+        "--offload-link",
+        "-fno-rtlib-add-rpath",
+        "-frtlib-add-rpath",
+        "-no-hip-rt",
+    ],
 }
+
+# How clang calls levels of optimization when it links device code.
+_LEVELS = {"-O": "1", "-O4": "3", "-Ofast": "3", "-Og": "1", "-Os": "2", "-Oz": "2"} | {"-O" + level: level for level in "0123".elems()}
+
+def refusal(option):
+    """Returns why the rules refuse an option of clang: what is expected, and what to do.
+
+    Args:
+        option: string.
+
+    Returns:
+        string, empty for an option that acts.
+    """
+    name = option.partition("=")[0]
+    for attribute, options in _ATTRIBUTES.items():
+        if name in options:
+            return "expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(attribute)
+    for reason, options in _DECIDED.items():
+        if name in options:
+            return "expected no such option: {}. Remove it".format(reason)
+    if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
+        return "expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it"
+    return ""
+
+def device_linker_options(options):
+    """Returns what clang gives the linker of device code for some of its options, if it links relocatable code itself.
+
+    Args:
+        options: list of string: all options of compilations for GPUs.
+
+    Returns:
+        list of string: options of lld.
+    """
+    levels = [_LEVELS[option] for option in options if option in _LEVELS]
+    found = ["-plugin-opt=O" + levels[-1], "--lto-CGO" + levels[-1]] if levels else []
+    for before, option in zip([""] + options, options):
+        if before == "-mllvm":
+            found.append("-plugin-opt=" + option)
+        elif option.startswith("-mllvm="):
+            found.append("-plugin-opt=" + option.removeprefix("-mllvm="))
+        elif before.startswith("-Xoffload-linker"):
+            found.append(option)
+    return found
 
 def _with_variables(ctx, attribute, text):
     """Returns a text with the values of Make variables. Rules of C++ leave a single `$` as it is, such as in $ORIGIN."""
@@ -64,14 +166,8 @@ def _checked(ctx, given_in, options):
         list of string.
     """
     for option in options:
-        name = option.partition("=")[0]
-        instead = _ATTRIBUTES.get(name)
-        if instead:
-            fail("{}: {}: {}; expected the attribute `{}`, which also says how programs are linked. Remove the option, and set the attribute".format(shown(written(ctx)), given_in, option, instead))
-        if name in _DECIDED:
-            fail("{}: {}: {}; expected no such option: {}. Remove it".format(shown(written(ctx)), given_in, option, _DECIDED[name]))
-        if option.startswith(_DEPENDENCY_PREFIXES) or option in _DEPENDENCY_OPTIONS:
-            fail("{}: {}: {}; expected no option about dependency files: the rule has clang list what sources include, and reads that. Remove it".format(shown(written(ctx)), given_in, option))
+        if refusal(option):
+            fail("{}: {}: {}; {}".format(shown(written(ctx)), given_in, option, refusal(option)))
     return options
 
 def compiler_options(ctx, attribute, flag = None):

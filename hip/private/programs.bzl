@@ -1,17 +1,48 @@
 """hip_binary and hip_test: programs out of HIP sources, linked by the host's toolchain for C++."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
-load("//rules/shared:labels.bzl", "hidden")
+load("//rules/shared:labels.bzl", "hidden", "shown")
 load(":hip_library.bzl", "hip_library")
 
-visibility(["//hip"])
+visibility(["//hip", "//hip/tests"])
 
 # What belongs to the compilation, and what the two targets share.
-_COMPILATION = ["compress", "copts", "defines", "device_copts", "hdrs", "host_copts", "includes", "local_defines", "relocatable", "targets", "textual_hdrs"]
+_COMPILATION = ["compress", "copts", "defines", "device_copts", "hdrs", "host_copts", "implementation_deps", "include_prefix", "includes", "local_defines", "relocatable", "strip_include_prefix", "targets", "textual_hdrs"]
 _COMMON = ["compatible_with", "exec_compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly", "toolchains"]
 
-def _program(name, program, srcs, deps, attributes):
+# What belongs to a program, and what only tests have.
+_PROGRAM = ["additional_linker_inputs", "args", "aspect_hints", "data", "deprecation", "dynamic_deps", "env", "exec_properties", "link_extra_lib", "linkopts", "linkshared", "linkstatic", "malloc", "package_metadata", "stamp", "visibility"]
+_TEST = ["env_inherit", "flaky", "local", "shard_count", "size", "timeout"]
+
+# Attributes of `cc_binary` about the compilation of C and C++ -> what HIP sources have.
+_INSTEAD = {
+    "additional_compiler_inputs": "`textual_hdrs` for files that sources include, or `data` for files that options name",
+    "conlyopts": "`copts`, because all sources are HIP",
+    "cxxopts": "`copts`, because all sources are HIP",
+    "nocopts": "`copts` with the option that is to win",
+}
+
+def attribute_refusal(kind, attribute):
+    """Returns why `hip_binary` or `hip_test` refuses an attribute.
+
+    Args:
+        kind: string: `hip_binary` or `hip_test`.
+        attribute: string.
+
+    Returns:
+        string, empty for an attribute that acts.
+    """
+    if attribute in _COMPILATION + _COMMON + _PROGRAM + (_TEST if kind == "hip_test" else []):
+        return ""
+    expected = _INSTEAD.get(attribute, "one of `hip_library` about compilation, or of `{}` about the program. Correct the name".format(kind.replace("hip", "cc")))
+    return "{}: {} has no such attribute; expected {}".format(attribute, kind, expected)
+
+def _program(kind, name, program, srcs, deps, attributes):
     """Declares a library of the sources, and what links it to a program."""
+    for attribute in attributes:
+        refused = attribute_refusal(kind, attribute)
+        if refused:
+            fail("{}: {}".format(shown(native.package_relative_label(name)), refused))
     common = {key: attributes[key] for key in _COMMON if key in attributes}
     if "exec_properties" in attributes:
         # Properties of groups, such as `test.Pool`, are for actions of the program. The library has no such group.
@@ -39,7 +70,7 @@ def hip_binary(name, srcs = [], deps = [], **kwargs):
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_binary` about the program.
     """
-    _program(name, cc_binary, srcs, deps, kwargs)
+    _program("hip_binary", name, cc_binary, srcs, deps, kwargs)
 
 def hip_test(name, srcs = [], deps = [], **kwargs):
     """Declares a test that is a HIP program.
@@ -50,4 +81,4 @@ def hip_test(name, srcs = [], deps = [], **kwargs):
         deps: libraries: of C++, of HIP, and of `@rocm`.
         **kwargs: attributes of `hip_library` about compilation, and of `cc_test` about the program.
     """
-    _program(name, cc_test, srcs, deps, kwargs)
+    _program("hip_test", name, cc_test, srcs, deps, kwargs)

@@ -35,7 +35,9 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     Label("//lib/gpus:paths.py"),
 ] + [Label("//lib/elf:" + name) for name in [
     "constants.py",
+    "library_name.py",
     "model.py",
+    "opened_names.py",
     "reader.py",
     "source.py",
     "versions.py",

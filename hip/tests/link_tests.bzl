@@ -36,6 +36,7 @@ def _device_link_impl(ctx):
     asserts.equals(env, ["gfx1100.co", "gfx90a.xnack+.co"], sorted(links))
     asserts.equals(env, ["mcpu=gfx90a", "-mattr=+xnack"], [option for option in after_prefix(links["gfx90a.xnack+.co"].argv, "-plugin-opt=") if option.startswith(("mcpu", "-mattr"))])
     asserts.equals(env, [], after_prefix(links["gfx1100.co"].argv, "-plugin-opt=-mattr"))
+    asserts.equals(env, ["O2", "-amdgpu-x"], after_prefix(links["gfx1100.co"].argv, "-plugin-opt=")[-2:])
     for target in ["gfx1100", "gfx90a.xnack+"]:
         bitcode = [argument.rpartition("/")[2] for argument in links[target + ".co"].argv if argument.endswith(".bc")]
         asserts.equals(env, ["data.cu.{}.bc".format(target), "data.hip.{}.bc".format(target), "other.hip.{}.bc".format(target)], sorted(bitcode), "its own and its library's")
@@ -129,6 +130,7 @@ def _declare(name):
         compress = True,
         copts = ["-DDATA=$(location headers/data.h)", "-DCC=$(CC)"],
         data = ["headers/data.h"],
+        device_copts = ["-mllvm -amdgpu-x", "-O2"],
         exec_properties = {"cpp_link.pool": "of the program alone", "pool": "of all"},
         relocatable = True,
         tags = ["manual"],

@@ -6,7 +6,7 @@ Mistakes that only real builds show are in hip/tests/e2e/mistakes.py: in MODULE.
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//develop/testing:analysis.bzl", "failure_test")
-load("//hip:defs.bzl", "hip_binary", "hip_compile_commands", "hip_library", "hip_tar")
+load("//hip:defs.bzl", "hip_binary", "hip_compile_commands", "hip_library")
 load(":sdk.bzl", "HIP_SDK", "HIP_TARGETS")
 
 visibility("private")
@@ -19,6 +19,7 @@ _for_two_gpus_test = failure_test(HIP_SDK | {HIP_TARGETS: ["gfx90a", "gfx1100"]}
 
 # Attributes of a `hip_library` -> what the refusal says, after the target.
 _REFUSED = {
+    "compression": ({"copts": ["--offload-compress"]}, "copts: --offload-compress; expected the attribute `compress`, which also says how programs are linked. Remove the option, and set the attribute"),
     "commands": ({"copts": ["-emit-llvm"]}, "copts: -emit-llvm; expected no such option: the rule compiles each source for the host and for each GPU, to object files. Remove it"),
     "define": ({"local_defines": ["A=1 B=2"]}, "local_defines: [\"A=1 B=2\"]; expected one word in each, such as NAME=value. Quote spaces"),
     "define_for_others": ({"defines": ["A=1 B=2"]}, "defines: [\"A=1 B=2\"]; expected one word in each"),
@@ -87,8 +88,6 @@ def hip_mistake_test_suite(name):
     hip_compile_commands(name = name + "_nothing", tags = ["manual"], targets = [name + "_plain"])
     messages = ["//hip/tests:{0}_nothing: targets: //hip/tests:{0}_plain and what they depend on have no HIP source; expected a hip_library, or what depends on one. Change `targets`".format(name)]
     tests["nothing"] = (_refused_test, name + "_nothing.index", messages)
-    hip_tar(name = name + "_tar", tags = ["manual"], programs = [name + "_right"])
-    tests["tar"] = (_refused_test, name + "_tar", ["//hip/tests:{0}_tar: programs: //hip/tests:{0}_right is not a program; expected one, such as a hip_binary. Change `programs`".format(name)])
     for what, (test, target, messages) in tests.items():
         test(name = "{}_{}_test".format(name, what), messages = messages, target_under_test = target)
     native.test_suite(name = name, tests = ["{}_{}_test".format(name, what) for what in tests])

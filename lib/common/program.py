@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def _is_unreadable(path: str) -> bool:
 def report_errors(label: str, work: Callable[[], None]) -> int:
     """Run the work of a tool and return its exit code.
 
-    A ToolError, or a file that may not be read, becomes one message on standard error that
+    A ToolError, or an input that may not be read or is gone, becomes one message on standard error that
     begins with the label of the Bazel target; anything else, also what may not be written, is
     a bug and keeps its traceback.
     """
@@ -50,6 +50,13 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         work()
     except ToolError as error:
         print(f"ERROR: {label}: {error}", file=sys.stderr)
+        return 1
+    except FileNotFoundError as error:
+        # An action sees links to its inputs. A link that leads nowhere is an input that was there when Bazel looked.
+        if not isinstance(error.filename, str) or not Path(error.filename).is_symlink():
+            raise
+        file = os.path.realpath(error.filename)
+        print(f"ERROR: {label}: {file}: was removed while the build ran. Put it back, or build again", file=sys.stderr)
         return 1
     except PermissionError as error:
         # An action sees links to its inputs: the file itself is what its owner knows.
@@ -63,6 +70,21 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         )
         return 1
     return 0
+
+
+#: So many names a message has; the rest is a number.
+_NAMED = 3
+
+
+def named(names: Sequence[str], separator: str = ", ") -> str:
+    """Join the first names; the others are a number."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return separator.join(names[:_NAMED]) + more
+
+
+def note(label: str, text: str) -> None:
+    """Print what an action found that may be a mistake, in one line: how many of what, and the file that has all."""
+    print(f"NOTE: {label}: {text}", file=sys.stderr)
 
 
 def end_with_parent(parent: int) -> None:

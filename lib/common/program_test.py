@@ -75,6 +75,17 @@ def test_a_file_that_may_not_be_written_is_a_defect(tmp_path: Path, names: list[
         report_errors("//a:b", work)
 
 
+def test_an_input_that_is_gone_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What no link leads to is a bug of the tool."""
+    (tmp_path / "input").symlink_to("gone")
+    assert report_errors("//a:b", lambda: print((tmp_path / "input").read_text())) == 1
+    assert capsys.readouterr().err == (
+        f"ERROR: //a:b: {tmp_path}/gone: was removed while the build ran. Put it back, or build again\n"
+    )
+    with pytest.raises(FileNotFoundError):
+        report_errors("//a:b", lambda: print((tmp_path / "missing").read_text()))
+
+
 def test_a_defect_keeps_its_traceback() -> None:
     def work() -> None:
         raise KeyError("defect")

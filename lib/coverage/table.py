@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError, read_document, write_document
+from lib.elf.library_name import parse_library_name
 from lib.gpus.architectures import canonical
 from lib.pe.constants import DLL_DIRECTORIES
 
@@ -107,7 +108,6 @@ def write_coverage(path: str, coverage: Coverage) -> None:
 #: Directories below which each library keeps its own files, in a directory of the library's name.
 _LIBRARY_DIRECTORIES = ("lib", "lib64")
 _DATA_DIRECTORIES = ("share", "libexec")
-_LIBRARY_NAME = re.compile(r"lib(?P<name>.+?)\.so(\.[0-9]+)*")
 #: On Windows `lib` stands in front of the names of libraries, or does not.
 _DLL_NAME = re.compile(r"(?:lib)?(?P<name>.+?)\.dll", re.IGNORECASE)
 
@@ -117,8 +117,9 @@ def library_name(path: str) -> str | None:
 
     None if it is not named like a library.
     """
-    name = posixpath.basename(path)
-    match = _LIBRARY_NAME.fullmatch(name) or _DLL_NAME.fullmatch(name)
+    if library := parse_library_name(path):
+        return library.short.casefold() or None
+    match = _DLL_NAME.fullmatch(posixpath.basename(path))
     return match["name"].casefold() if match else None
 
 

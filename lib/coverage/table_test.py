@@ -150,6 +150,7 @@ def test_of_several_libraries_the_nearest_to_the_top() -> None:
         ("lib/libMIOpen.so.1.0", "miopen"),
         ("lib/libhipfft.so", "hipfft"),
         ("lib/liba.so.b.so.1", "a.so.b"),
+        ("lib/libLLVM.so.23.0git", "llvm"),
         ("bin/rcclras", None),
         ("lib/librocfft.so.old", None),
     ],

@@ -53,6 +53,25 @@ class DynamicSymbols:
         return name in self.defined and (version is None or version in self.defined[name])
 
 
+def may_open_libraries(file: BinaryIO, elf: ElfFile) -> bool:
+    """Whether the file imports dlopen(3) or dlmopen(3), or its symbols cannot be counted.
+
+    A library that defines dlopen itself, as sanitizers do, opens what its callers name: that does not count.
+    """
+    source = Source(file, elf.path)
+    start, size = string_table(elf)
+    strings = source.read(start, size, "the dynamic string table")
+    openers = {at for name in (b"dlopen\0", b"dlmopen\0") if (at := strings.find(name)) >= 0}
+    if not openers or (address := elf.dynamic_value(c.DT_SYMTAB)) is None:
+        return False
+    count = dynamic_symbol_count(source, elf, address)
+    if count is None:
+        return True
+    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    table = source.read(offset, count * SYM_SIZE, "the dynamic symbol table")
+    return any(not section and name in openers for name, _, _, section, _, _ in SYM.iter_unpack(table))
+
+
 def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
     """Read the symbols of the file that `elf` was read from. Raises ElfError for tables that are damaged."""
     address = elf.dynamic_value(c.DT_SYMTAB)

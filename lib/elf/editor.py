@@ -6,8 +6,9 @@
         for chunk in patch.chunks(file): ...
 
 The gentlest strategy that serves is taken: overwrite in place what is proven to be used by nothing else; move the
-string table into the padding of a segment; grow the last segment; append one. Only headers and tables are read, at any
-file size. A patch is checked before it is handed out: the new file is read through it, and must say what was asked for.
+string table into the padding of a segment; grow the last segment; append one. A file grows by the tables that move and
+by less than two pages: a large .bss does not become bytes of it. Only headers and tables are read, at any file size. A
+patch is checked before it is handed out: the new file is read through it, and must say what was asked for.
 """
 
 from struct import Struct
@@ -15,7 +16,7 @@ from typing import BinaryIO, Final
 
 from lib.elf import constants as c
 from lib.elf.dynamic_edit import DynamicEdit
-from lib.elf.free_space import Room, append_segment, find_slack, grow_last_segment
+from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS, Room, append_segment, find_slack, grow_last_segment
 from lib.elf.model import ElfFile, refusal
 from lib.elf.moves import Mover, write_dynamic
 from lib.elf.patch import Patch, PatchBuilder, Strategy
@@ -96,6 +97,8 @@ class _Planner:
             mover = Mover(self.elf, self.source, self.builder, room)
             mover.move(entries, grown, placement.appended, dynamic_moves=dynamic_moves)
             strategy, notes = room.strategy, mover.notes
+            if room.fill > FEW_ZEROS:
+                notes.append(f"{room.fill} bytes of zero-initialised memory became zeros in the file")
         else:
             write_dynamic(self.builder, self.source, self.elf, entries)
         if table:
@@ -117,8 +120,11 @@ class _Planner:
         slack = None if dynamic_moves else find_slack(self.source, self.elf, size)
         dynamic = self.elf.program_header(c.PT_DYNAMIC)
         writable = dynamic_moves and dynamic is not None and bool(dynamic.flags & c.PF_W)
-        room = slack or grow_last_segment(self.elf, writable=writable) or append_segment(self.elf)
-        if isinstance(room, str):
-            reason = f"no place for a larger string table or dynamic section: {room}"
-            raise ElfError(self.elf.path, self.elf.phoff, reason)
-        return room
+        new = append_segment(self.elf)
+        # Zeros may be as many as the bytes that move for a new segment's header: then they are the cheaper choice.
+        most_zeros = MOST_ZEROS if isinstance(new, str) else max(FEW_ZEROS, sum(span.size for span in new.displaced))
+        room = slack or grow_last_segment(self.elf, writable=writable, most_zeros=most_zeros) or new
+        if not isinstance(room, str):
+            return room
+        reason = f"no place for a larger string table or dynamic section: {room}"
+        raise ElfError(self.elf.path, self.elf.phoff, reason)

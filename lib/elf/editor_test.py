@@ -8,7 +8,7 @@ import pytest
 from develop.testing.elf_sample import Sample
 from lib.elf import constants as c
 from lib.elf.editor import plan_patch
-from lib.elf.free_space import MAX_ZERO_FILL
+from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader, refusal
 from lib.elf.patch import Patch, Strategy
 from lib.elf.reader import read_elf
@@ -159,7 +159,7 @@ def test_slack_with_other_bytes_in_it_is_not_used() -> None:
     assert extend(bytes(data), LONG)[2].strategy is Strategy.LAST_SEGMENT
 
 
-@pytest.mark.parametrize("zeros", [0, 1, 64, 5000])
+@pytest.mark.parametrize("zeros", [0, 1, 64, FEW_ZEROS])
 @pytest.mark.parametrize("spare", [0, 1])
 @pytest.mark.parametrize("sections", [True, False])
 def test_last_segment(zeros: int, spare: int, sections: bool) -> None:
@@ -188,11 +188,13 @@ def test_last_segment(zeros: int, spare: int, sections: bool) -> None:
 
 @pytest.mark.parametrize("interpreter", [None, "/lib64/ld-linux-x86-64.so.2"])
 @pytest.mark.parametrize("spare", [0, 1])
-def test_new_segment(interpreter: str | None, spare: int) -> None:
-    data = Sample(zeros=MAX_ZERO_FILL + 1, interpreter=interpreter, spare=spare).build()
+@pytest.mark.parametrize("zeros", [FEW_ZEROS + 1, MOST_ZEROS, MOST_ZEROS + 1])
+def test_new_segment(interpreter: str | None, spare: int, zeros: int) -> None:
+    data = Sample(zeros=zeros, interpreter=interpreter, spare=spare).build()
     old = read_elf(io.BytesIO(data), "x")
     elf, result, patch = extend(data, LONG)
     assert patch.strategy is Strategy.NEW_SEGMENT
+    assert patch.size - patch.source_size < 1200  # the tables: zeroed memory costs no bytes of the file
     assert elf.rpath == LONG
     assert len(elf.program_headers) == len(old.program_headers) + 1
     new = last_load(elf)
@@ -210,7 +212,7 @@ def test_new_segment(interpreter: str | None, spare: int) -> None:
 
 
 def test_new_segment_with_moved_program_headers() -> None:
-    data = Sample(zeros=MAX_ZERO_FILL + 1, sections=False).build()
+    data = Sample(zeros=FEW_ZEROS + 1, sections=False).build()
     elf, _, patch = extend(data, LONG)
     assert patch.strategy is Strategy.NEW_SEGMENT
     headers, new = elf.program_header(c.PT_PHDR), last_load(elf)
@@ -221,8 +223,14 @@ def test_new_segment_with_moved_program_headers() -> None:
     assert elf.rpath == LONG
 
 
+def test_a_program_whose_headers_cannot_grow_gets_zeros() -> None:
+    elf, _, patch = extend(Sample(zeros=FEW_ZEROS + 1, sections=False, interpreter="/lib64/ld.so").build(), LONG)
+    assert (patch.strategy, elf.rpath) == (Strategy.LAST_SEGMENT, LONG)
+    assert patch.notes == (f"{FEW_ZEROS + 1} bytes of zero-initialised memory became zeros in the file",)
+
+
 def test_a_program_whose_headers_cannot_grow_is_refused() -> None:
-    data = Sample(zeros=MAX_ZERO_FILL + 1, sections=False, interpreter="/lib64/ld.so").build()
+    data = Sample(zeros=MOST_ZEROS + 1, sections=False, interpreter="/lib64/ld.so").build()
     with pytest.raises(ElfError, match=r"no place for a larger string table .* what follows them is not known"):
         extend(data, LONG)
 
@@ -241,7 +249,7 @@ def test_memory_without_bytes_behind_the_end_of_the_file_does_not_grow() -> None
 
 
 def test_second_edit_grows_the_same_segment() -> None:
-    for zeros in (100, MAX_ZERO_FILL + 1):
+    for zeros in (100, FEW_ZEROS + 1):
         first, once, _ = extend(Sample(zeros=zeros, spare=0).build(), LONG)
         second, twice, patch = extend(once, "and/" * 50)
         assert patch.strategy is Strategy.LAST_SEGMENT

@@ -3,14 +3,17 @@
 A `Room` is a place for bytes at the end of a PT_LOAD segment, gentlest first:
 
 * `find_slack`: padding that exists both in the file and in the address space behind a segment.
-* `grow_last_segment`: behind the last segment of all. Its zero-initialised end (.bss) becomes zero bytes in the file
-  and what is never loaded moves down. (Its section stays SHT_NOBITS: eu-elflint, strip and gdb are content with that,
-  as the bytes are zero; to SHT_PROGBITS, or another name, one or the other objects.) The program headers stay where
-  they are and as many as they are, which every kernel, loader, strip and linker can deal with.
+* `grow_last_segment`: behind the last segment of all. Its zero-initialised end (.bss) becomes zero bytes in the file,
+  so it has to be small, and what is never loaded moves down. (Its section stays SHT_NOBITS: eu-elflint, strip and gdb
+  are content with that, as the bytes are zero; to SHT_PROGBITS, or another name, one or the other objects.) The program
+  headers stay where they are and as many as they are, which every kernel, loader, strip and linker can deal with.
 * `append_segment`: a segment of its own at the end of the file. Its program header takes the place of the small tables
   that follow the program headers (the interpreter's path, notes, hash table), which move into the new segment. So the
   program headers of a program stay where kernels before Linux 5.18 look for them. Where that cannot be done, the
   program headers of a library move as a whole: its loader, unlike the kernel, always goes by e_phoff.
+
+A program whose headers can neither grow nor move (it has no sections, say) has its last segment grown, whatever the
+size of its .bss up to `MOST_ZEROS`.
 """
 
 from dataclasses import dataclass
@@ -21,10 +24,12 @@ from lib.elf.patch import Strategy
 from lib.elf.reader import PHDR64, SHDR64
 from lib.elf.source import Source
 
-#: The most zero-initialised memory, in bytes, that is written out as zeros to let the last segment grow.
-MAX_ZERO_FILL = 16 << 20
 #: Pages are at least this large, in bytes, whatever p_align says.
 MIN_PAGE = 4096
+#: How much zero-initialised memory, in bytes, may always become zeros in the file to let the last segment grow, and how
+#: much where nothing else serves.
+FEW_ZEROS = MIN_PAGE
+MOST_ZEROS = 16 << 20
 #: Sections that can move because nothing but their own header and one dynamic entry says where they are.
 MOVABLE = {c.SHT_GNU_HASH: c.DT_GNU_HASH, c.SHT_HASH: c.DT_HASH, c.SHT_DYNSYM: c.DT_SYMTAB}
 
@@ -86,11 +91,14 @@ def _file_gap(elf: ElfFile, end: int) -> int:
     return max(0, min(start for start, stop in used if stop > end) - end)
 
 
-def grow_last_segment(elf: ElfFile, *, writable: bool) -> Room | None:
-    """Find room of any size behind the last PT_LOAD segment (a writable one, if asked), if that can grow."""
+def grow_last_segment(elf: ElfFile, *, writable: bool, most_zeros: int) -> Room | None:
+    """Find room of any size behind the last PT_LOAD segment (a writable one, if asked), if that can grow.
+
+    `most_zeros` says how many bytes of zero-initialised memory may become bytes of the file.
+    """
     last = max(elf.loads, key=lambda load: load.vaddr)
     end, fill = last.file_end, last.memsz - last.filesz
-    if not 0 <= fill <= MAX_ZERO_FILL or end > elf.size or (writable and not last.flags & c.PF_W):
+    if not 0 <= fill <= most_zeros or end > elf.size or (writable and not last.flags & c.PF_W):
         return None
     if (last.offset - last.vaddr) % max(last.align, MIN_PAGE):
         return None

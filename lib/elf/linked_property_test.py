@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from develop.testing.linked_elf import (
     PROGRAM,
     check_bytes,
+    check_growth,
     compiler,
     complaints,
     extend,
@@ -39,7 +40,8 @@ CHOICES = [
     ["-s", "-g"],
     ["-Wl,--build-id=sha1", "-Wl,--build-id=none", f"-Wl,--build-id=0x{'0123456789abcdef' * 20}"],
 ]
-ZEROS = st.sampled_from([1, 1000, 5 << 20])
+#: Of .bss, in ints: from less than a page to more than was ever written out as zeros.
+ZEROS = st.sampled_from([1, 900, 1500, 1 << 18, 5 << 20])
 ENTRIES = st.sampled_from([0, 1, 40]).map(lambda n: ["$ORIGIN/away", *(f"$ORIGIN/{'x' * 90}/{at}" for at in range(n))])
 SETTINGS = settings(
     max_examples=40, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
@@ -68,6 +70,8 @@ def check(source: Path, output: Path, entries: list[str]) -> None:
     wanted = ":".join([*([before] if before else []), *entries])
     patch = extend(source, output, entries)
     check_bytes(source, output, patch)
+    if facts(source).section_headers or not facts(source).is_program:  # Else its program headers cannot grow.
+        check_growth(source, output)
     assert (facts(output).rpath, facts(output).runpath) == (wanted, None)
     assert extend(output, output.with_suffix(".again"), entries).strategy is Strategy.IDENTITY
     if facts(source).section_headers:

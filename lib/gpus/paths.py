@@ -81,6 +81,13 @@ def target_of_distribution(name: str) -> str | None:
 
 def target_of_local_version(local: str | None) -> str | None:
     """Return the target or family that a local version (PEP 440) ends in, as split wheels have it; None if in none."""
+    return target_of_distribution(split_local_version(local)[1].replace(".", "-"))
+
+
+def split_local_version(local: str | None) -> tuple[str, str]:
+    """Return a local version without the target or family that it ends in, and that; empty if it ends in none."""
     parts = (local or "").split(".")
-    words = ("-".join(parts[start:]) for start in range(len(parts)) if parts[start].startswith("gfx"))
-    return next(filter(None, map(target_of_distribution, words)), None)
+    for at, part in enumerate(parts):
+        if part.startswith("gfx") and target_of_distribution("-".join(parts[at:])):
+            return ".".join(parts[:at]), ".".join(parts[at:])
+    return local or "", ""

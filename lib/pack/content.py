@@ -4,6 +4,7 @@ They come as blocks, which are deflated each on its own. Where a block is a stre
 for other GPUs have the same one, and it need not be deflated again.
 """
 
+import os
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -120,9 +121,16 @@ def stretch_blocks(source: str, file: BinaryIO, offset: int, size: int) -> Itera
         data = file.read(wanted)
         if len(data) < wanted:
             raise ToolError(
-                f"{source}: ends at byte {at + len(data)}; it had {offset + size}. Was it changed meanwhile?"
+                f"{source}: ends at byte {at + len(data)}; it had {offset + size}. "
+                "Build again when nothing writes to it"
             )
         yield Block(data, Stretch(source, at, wanted))
+
+
+def _state(file: BinaryIO) -> tuple[int, int]:
+    """Return what changes if somebody writes to a file. Its ctime also changes if it gets another link."""
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 def entry_blocks(
@@ -133,10 +141,13 @@ def entry_blocks(
         yield Block(_made(entry, launcher))
     elif entry.source is not None:
         with open(located[entry.source], "rb") as file:
+            before = _state(file)
             if entry.rpath is not None or entry.slice is not None:
                 yield from _patched(file, entry.source, entry, slices, notes)
             else:
                 yield from stretch_blocks(entry.source, file, 0, file.seek(0, 2))
+            if _state(file) != before:
+                raise ToolError(f"{entry.source}: was changed while it was read. Build again when nothing writes to it")
     else:
         raise ToolError(f"{entry.path}: nothing says what to pack; expected a source, or what to make")
 

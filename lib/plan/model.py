@@ -277,6 +277,8 @@ class Facts:
     #: DT_NEEDED, and the versions of symbols that are needed of each: two builds of a library differ in them.
     needed: tuple[str, ...] = ()
     versions_needed: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    #: Whether a file that needs none but the system's libraries may open others: it imports dlopen(3).
+    opens: bool = False
     #: The versions of symbols that it defines, its own name first.
     versions_defined: tuple[str, ...] = ()
     dynamic: bool = False

@@ -1,5 +1,6 @@
 """Finds the central directory of a zip archive, with or without zip64 (APPNOTE.TXT 4.3.14 to 4.3.16)."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from struct import Struct
 from typing import BinaryIO, Final
@@ -37,7 +38,7 @@ def find_directory(file: BinaryIO, size: int) -> Directory | Trouble:
     at = _end_record(tail)
     if at < 0:
         return Trouble(Fault.UNREADABLE, "", "no end record (PK\\5\\6) in the last 64 KiB: not a zip archive, or cut")
-    _, disk, first_disk, _, count, length, offset, comment = END.unpack_from(tail, at)
+    _, disk, first_disk, here, count, length, offset, comment = END.unpack_from(tail, at)
     position = size - tail_size + at
     troubles = []
     if disk or first_disk:
@@ -46,12 +47,15 @@ def find_directory(file: BinaryIO, size: int) -> Directory | Trouble:
     if behind:
         troubles.append(Trouble(Fault.STRAY, "", f"{behind} bytes behind the end record and its comment"))
     if comment:
-        troubles.append(Trouble(Fault.STRAY, "", f"the archive has a comment of {comment} bytes"))
+        troubles.append(Trouble(Fault.UNUSUAL, "", f"the archive has a comment of {comment} bytes"))
     wide = _zip64_end(file, position)
     if isinstance(wide, Trouble):
         return wide
+    contradictions = [f"{here} members on its disk, {count} in all"] if here != count else []
     if wide is not None:
-        position, count, length, offset = wide
+        narrow = {"count": count, "length": length, "offset": offset}
+        position, count, length, offset = wide.position, wide.count, wide.length, wide.offset
+        contradictions += wide.contradictions(position - length - offset, narrow)
     start = position - length
     if start < 0 or length > MAX_DIRECTORY:
         evidence = f"the end record at {position} claims a central directory of {length} bytes"
@@ -61,6 +65,7 @@ def find_directory(file: BinaryIO, size: int) -> Directory | Trouble:
             f"the central directory lies at {start}, the end record says {offset}: bytes were put in or taken out"
         )
         troubles.append(Trouble(Fault.STRAY, "", evidence))
+    troubles += [Trouble(Fault.MISMATCH, "", f"end records: {one}") for one in contradictions]
     file.seek(start)
     return Directory(file.read(length), start, start - offset, count, tuple(troubles))
 
@@ -74,19 +79,51 @@ def _end_record(tail: bytes) -> int:
     return at if 0 <= at <= exact else -1
 
 
-def _zip64_end(file: BinaryIO, position: int) -> tuple[int, int, int, int] | Trouble | None:
-    """Return position, count, length and offset from the zip64 end record, if a locator is in front of the other."""
+@dataclass(frozen=True)
+class _WideEnd:
+    """The zip64 end record, and where its locator says that it is."""
+
+    position: int
+    locator: tuple[int, int, int]
+    """Disk, offset, number of disks."""
+    record_size: int
+    disks: tuple[int, int]
+    here: int
+    count: int
+    length: int
+    offset: int
+
+    def contradictions(self, shift: int, narrow: Mapping[str, int]) -> Iterator[str]:
+        """Say what contradicts other records; `narrow` are the fields of the other end record."""
+        disk, offset, disks = self.locator
+        if disk or disks not in (0, 1) or any(self.disks):
+            yield "zip64 says that the archive has several files"
+        if offset + shift != self.position:
+            yield f"the locator says {offset + shift}, the zip64 end record is at {self.position}"
+        if self.record_size != ZIP64_END.size - 12:
+            yield f"the zip64 end record has {self.record_size} bytes; expected {ZIP64_END.size - 12}"
+        if self.here != self.count:
+            yield f"zip64 says {self.here} members on its disk, {self.count} in all"
+        for name, value in narrow.items():
+            limit = 0xFFFF if name == "count" else 0xFFFFFFFF
+            if value not in (limit, wide := getattr(self, name)):
+                yield f"{name} is {value}, and {wide} in zip64"
+
+
+def _zip64_end(file: BinaryIO, position: int) -> _WideEnd | Trouble | None:
+    """Return the zip64 end record, if a locator is in front of the other."""
     if position < ZIP64_LOCATOR.size:
         return None
     file.seek(position - ZIP64_LOCATOR.size)
-    signature, _, record, _ = ZIP64_LOCATOR.unpack(file.read(ZIP64_LOCATOR.size))
+    signature, *locator = ZIP64_LOCATOR.unpack(file.read(ZIP64_LOCATOR.size))
     if signature != b"PK\6\7":
         return None
     place = position - ZIP64_LOCATOR.size - ZIP64_END.size
     if place < 0:
         return Trouble(Fault.UNREADABLE, "", "there is a zip64 locator and no room for its end record")
     file.seek(place)
-    fields = ZIP64_END.unpack(file.read(ZIP64_END.size))
-    if fields[0] != b"PK\6\6":
-        return Trouble(Fault.UNREADABLE, "", f"no zip64 end record at {place}; the locator says {record}")
-    return place, fields[7], fields[8], fields[9]
+    signature, size, _, _, *fields = ZIP64_END.unpack(file.read(ZIP64_END.size))
+    if signature != b"PK\6\6":
+        return Trouble(Fault.UNREADABLE, "", f"no zip64 end record at {place}; the locator says {locator[1]}")
+    disk, first, here, count, length, offset = fields
+    return _WideEnd(place, (locator[0], locator[1], locator[2]), size, (disk, first), here, count, length, offset)

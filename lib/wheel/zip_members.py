@@ -13,6 +13,8 @@ DEFLATED: Final = 8
 #: General purpose bit flags (APPNOTE 4.4.4).
 FLAG_ENCRYPTED: Final = 0x1
 FLAG_DESCRIPTOR: Final = 0x8
+FLAG_PATCHED: Final = 0x20
+FLAG_STRONG: Final = 0x40
 FLAG_UTF8: Final = 0x800
 #: "version made by": the upper byte (APPNOTE 4.4.2).
 HOST_UNIX: Final = 3
@@ -26,7 +28,11 @@ class Fault(enum.Enum):
     DUPLICATE = "duplicate"
     """Two members have one name."""
     MISMATCH = "mismatch"
-    """A local header says other than the central directory."""
+    """Two records contradict each other: a local header or data descriptor and the directory, or end records."""
+    FIELD = "field"
+    """A part of a header that readers take for different things, or refuse."""
+    UNUSUAL = "unusual"
+    """Data descriptors that are right, and comments: installers read them, and an index may refuse them."""
     OVERLAP = "overlap"
     """Members share bytes."""
     STRAY = "stray"
@@ -60,6 +66,8 @@ class ZipMember:
     """Where its bytes begin; 0 if it is not `readable`."""
     host: int
     attributes: int
+    is_wide: bool = False
+    """Whether its local header has sizes of 64 bits."""
     readable: bool = True
     """Whether its bytes can be found, and overlap with no other member's."""
 
@@ -85,3 +93,8 @@ class Archive:
 
     members: tuple[ZipMember, ...] = ()
     troubles: tuple[Trouble, ...] = ()
+
+    @property
+    def damage(self) -> Trouble | None:
+        """The first trouble that makes readers disagree; None if they all read the same."""
+        return next((one for one in self.troubles if one.fault is not Fault.UNUSUAL), None)

@@ -15,10 +15,13 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.wheel.zip_directory import Directory, find_directory
+from lib.wheel.zip_fields import LIMIT_32, descriptors, wide_values, wrong_fields
 from lib.wheel.zip_members import (
     DEFLATED,
     FLAG_DESCRIPTOR,
     FLAG_ENCRYPTED,
+    FLAG_PATCHED,
+    FLAG_STRONG,
     FLAG_UTF8,
     STORED,
     Archive,
@@ -31,11 +34,10 @@ CENTRAL: Final = Struct("<4s4B4HL2L5H2L")
 LOCAL: Final = Struct("<4s5HL2L2H")
 #: A member without a byte of its name has 46 bytes in the directory: this many are ten times what any wheel has.
 MAX_MEMBERS: Final = 1 << 20
-ZIP64_ID: Final = 1
-LIMIT_16: Final = 0xFFFF
-LIMIT_32: Final = 0xFFFFFFFF
+#: The newest version that readers know (APPNOTE 4.4.3.2, 6.3.x).
+MAX_VERSION: Final = 63
 #: The longest data descriptor: signature, CRC-32, two sizes of 8 bytes (APPNOTE 4.3.9).
-DESCRIPTORS: Final = (12, 16, 20, 24)
+MAX_DESCRIPTOR: Final = 24
 
 
 def read_archive(file: BinaryIO) -> Archive:
@@ -47,7 +49,7 @@ def read_archive(file: BinaryIO) -> Archive:
     troubles = list(directory.troubles)
     members = []
     try:
-        for number, member in enumerate(_central(directory)):
+        for number, member in enumerate(_central(directory, troubles)):
             if number >= MAX_MEMBERS:
                 raise ValueError(f"more than {MAX_MEMBERS} members")
             members.append(member)
@@ -59,10 +61,10 @@ def read_archive(file: BinaryIO) -> Archive:
     counts = Counter(member.name for member in members)
     troubles += [Trouble(Fault.DUPLICATE, name, f"{n} members") for name, n in sorted(counts.items()) if n > 1]
     read = [_with_data(file, member, directory.offset, troubles) for member in members]
-    return Archive(tuple(_apart(read, directory, troubles)), tuple(troubles))
+    return Archive(tuple(_apart(file, read, directory, troubles)), tuple(troubles))
 
 
-def _central(directory: Directory) -> Iterator[ZipMember]:
+def _central(directory: Directory, troubles: list[Trouble]) -> Iterator[ZipMember]:
     """Yield the members; raises ValueError where the directory is damaged."""
     data, at = directory.data, 0
     while at < len(data):
@@ -76,28 +78,15 @@ def _central(directory: Directory) -> Iterator[ZipMember]:
         at = start + name_size + extra_size + comment_size
         if at > len(data):
             raise ValueError(f"the header of {raw!r} reaches beyond the directory of {len(data)} bytes")
-        size, compressed, header = _zip64(extra, [size, compressed, header], raw)
-        name = _decode(raw, flags)
+        name, narrow = _decode(raw, flags), [size, compressed, header]
+        size, compressed, header = wide_values(extra, narrow, raw)
+        wrong = [*_wrong_name(name, raw, flags, size), *wrong_fields(extra, raw, narrow)]
+        if fields[3] > MAX_VERSION:
+            wrong.append(f"version {fields[3]}; expected {MAX_VERSION} at most")
+        troubles += [Trouble(Fault.FIELD, name, one) for one in wrong]
+        if comment_size:
+            troubles.append(Trouble(Fault.UNUSUAL, name, f"a comment of {comment_size} bytes"))
         yield ZipMember(name, method, flags, crc32, compressed, size, header + directory.shift, 0, host, attributes)
-
-
-def _zip64(extra: bytes, values: list[int], name: bytes) -> list[int]:
-    """Take the values that are too large for 32 bits from the zip64 extra field (APPNOTE 4.5.3)."""
-    found: bytes | None = None
-    at = 0
-    while at + 4 <= len(extra):
-        kind, length = int.from_bytes(extra[at : at + 2], "little"), int.from_bytes(extra[at + 2 : at + 4], "little")
-        if kind == ZIP64_ID:
-            found = extra[at + 4 : at + 4 + length]
-        at += 4 + length
-    result, used = [], 0
-    for value in values:
-        if value == LIMIT_32 and found is not None:
-            if used + 8 > len(found):
-                raise ValueError(f"the zip64 field of {name!r} is too short")
-            value, used = int.from_bytes(found[used : used + 8], "little"), used + 8
-        result.append(value)
-    return result
 
 
 def _decode(raw: bytes, flags: int) -> str:
@@ -105,37 +94,57 @@ def _decode(raw: bytes, flags: int) -> str:
     return raw.decode("utf-8", "surrogateescape") if flags & FLAG_UTF8 else raw.decode("cp437")
 
 
+def _wrong_name(name: str, raw: bytes, flags: int, size: int) -> Iterator[str]:
+    if not raw.isascii() and not flags & FLAG_UTF8:
+        yield "a name that is not ASCII, without the flag that says UTF-8"
+    if name.endswith("/") and size:
+        yield f"a directory with {size} bytes"
+
+
 def _with_data(file: BinaryIO, member: ZipMember, limit: int, troubles: list[Trouble]) -> ZipMember:
     """Compare a member with its local header, and find where its bytes begin; `limit` is where members end."""
-    data, differences = _compare(file, member, limit)
+    data, is_wide, differences = _compare(file, member, limit, troubles)
     if differences:
         troubles.append(Trouble(Fault.MISMATCH, member.name, f"local header: {'; '.join(differences)}"))
-    if member.flags & FLAG_ENCRYPTED or member.method not in (STORED, DEFLATED):
-        how = "encrypted" if member.flags & FLAG_ENCRYPTED else f"compression method {member.method}"
+    is_encrypted = member.flags & (FLAG_ENCRYPTED | FLAG_PATCHED | FLAG_STRONG)
+    if is_encrypted or member.method not in (STORED, DEFLATED):
+        how = "encrypted or patched" if is_encrypted else f"compression method {member.method}"
         troubles.append(Trouble(Fault.METHOD, member.name, f"{how}; expected 0 (stored) or 8 (deflated)"))
         return replace(member, data=data or 0, readable=False)
-    return replace(member, data=data or 0, readable=data is not None)
+    return replace(member, data=data or 0, readable=data is not None, is_wide=is_wide)
 
 
-def _compare(file: BinaryIO, member: ZipMember, limit: int) -> tuple[int | None, list[str]]:
-    """Return where the bytes begin (None if they cannot be there) and what differs in the local header."""
+def _compare(
+    file: BinaryIO, member: ZipMember, limit: int, troubles: list[Trouble]
+) -> tuple[int | None, bool, list[str]]:
+    """Return where the bytes begin (None if they cannot be there), whether sizes are wide, and what differs."""
     if member.header < 0 or member.header + LOCAL.size > limit:
-        return None, [f"at {member.header}, where the archive has {limit} bytes of members"]
+        return None, False, [f"at {member.header}, where the archive has {limit} bytes of members"]
     file.seek(member.header)
     head = file.read(LOCAL.size)
     if head[:4] != b"PK\3\4":
-        return None, [f"at {member.header} there is {head[:4]!r}, not the signature"]
-    _, _, flags, method, _, _, crc32, compressed, size, name_size, extra_size = LOCAL.unpack(head)
+        return None, False, [f"at {member.header} there is {head[:4]!r}, not the signature"]
+    _, version, flags, method, _, _, crc32, compressed, size, name_size, extra_size = LOCAL.unpack(head)
     names = file.read(name_size + extra_size)
+    raw, extra = names[:name_size], names[name_size:]
     data = member.header + LOCAL.size + name_size + extra_size
     if data + member.compressed > limit:
-        return None, [f"{member.compressed} bytes from {data} on, where the archive has {limit} bytes of members"]
+        return (
+            None,
+            False,
+            [f"{member.compressed} bytes from {data} on, where the archive has {limit} bytes of members"],
+        )
+    wrong = list(wrong_fields(extra, raw, [size, compressed], is_local=True))
+    if version & 0xFF > MAX_VERSION:
+        wrong.append(f"version {version & 0xFF}; expected {MAX_VERSION} at most")
+    troubles += [Trouble(Fault.FIELD, member.name, f"local header: {one}") for one in wrong]
+    is_wide = size == compressed == LIMIT_32
     try:
-        size, compressed = _zip64(names[name_size:], [size, compressed], names[:name_size])
+        size, compressed = wide_values(extra, [size, compressed], raw)
     except ValueError as error:
-        return data, [str(error)]
+        return data, is_wide, [str(error)]
     pairs = [
-        ("name", _decode(names[:name_size], flags), member.name),
+        ("name", _decode(raw, flags), member.name),
         ("method", method, member.method),
         ("flags", flags, member.flags),
         ("CRC-32", crc32, member.crc32),
@@ -143,16 +152,23 @@ def _compare(file: BinaryIO, member: ZipMember, limit: int) -> tuple[int | None,
         ("size", size, member.size),
     ]
     late = flags & FLAG_DESCRIPTOR  # Then CRC-32 and sizes stand behind the bytes, and zeros here.
-    return data, [
-        f"{what} {here!r}, central directory {there!r}"
-        for number, (what, here, there) in enumerate(pairs)
-        if here != there and not (late and number > 2 and here in (0, LIMIT_32))
-    ]
+    return (
+        data,
+        is_wide,
+        [
+            f"{what} {here!r}, central directory {there!r}"
+            for number, (what, here, there) in enumerate(pairs)
+            if here != there and not (late and number > 2 and here in (0, LIMIT_32))
+        ],
+    )
 
 
-def _apart(members: list[ZipMember], directory: Directory, troubles: list[Trouble]) -> Iterator[ZipMember]:
+def _apart(
+    file: BinaryIO, members: list[ZipMember], directory: Directory, troubles: list[Trouble]
+) -> Iterator[ZipMember]:
     """Yield the members in their order, those that lie over others marked as not readable; report bytes of nobody."""
     overlapping: set[int] = set()
+    gaps: list[tuple[ZipMember | None, int, int]] = []
     end, last = 0, -1
     for index in sorted(range(len(members)), key=lambda index: (members[index].header, index)):
         member = members[index]
@@ -164,17 +180,31 @@ def _apart(members: list[ZipMember], directory: Directory, troubles: list[Troubl
             )
             overlapping |= {index, last}
         else:
-            _report_gap(members[last] if last >= 0 else None, end, member.header, troubles)
+            gaps.append((members[last] if last >= 0 else None, end, member.header))
         if member.data + member.compressed >= end:
             end, last = member.data + member.compressed, index
     if members and all(member.data for member in members):
-        _report_gap(members[last], end, directory.offset, troubles)
+        gaps.append((members[last], end, directory.offset))
+    _report_gaps(file, gaps, troubles)
     for index, member in enumerate(members):
         yield replace(member, readable=False) if index in overlapping else member
 
 
-def _report_gap(before: ZipMember | None, end: int, start: int, troubles: list[Trouble]) -> None:
-    """Report the bytes between the end of a member and the start of what follows, unless they are its descriptor."""
-    gap = start - end
-    if gap and not (before is not None and before.flags & FLAG_DESCRIPTOR and gap in DESCRIPTORS):
-        troubles.append(Trouble(Fault.STRAY, "", f"{gap} bytes from {end} on belong to no member"))
+def _report_gaps(file: BinaryIO, gaps: list[tuple[ZipMember | None, int, int]], troubles: list[Trouble]) -> None:
+    """Report what lies behind members, up to where the next one starts: data descriptors, and bytes of nobody."""
+    described = []
+    for before, end, start in gaps:
+        if before is not None and before.flags & FLAG_DESCRIPTOR:
+            allowed = descriptors(before)
+            file.seek(end)
+            found = file.read(min(start - end, MAX_DESCRIPTOR + 1))
+            if found in allowed:
+                described.append(before.name)
+            else:
+                evidence = f"behind its bytes is {found.hex() or 'nothing'}; expected the data descriptor "
+                evidence += allowed[0].hex() if allowed else "of a member over 4 GiB, which has a zip64 field"
+                troubles.append(Trouble(Fault.MISMATCH, before.name, evidence))
+        elif start != end:
+            troubles.append(Trouble(Fault.STRAY, "", f"{start - end} bytes from {end} on belong to no member"))
+    if described:
+        troubles.append(Trouble(Fault.UNUSUAL, described[0], f"{len(described)} members have data descriptors"))

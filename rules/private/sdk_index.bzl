@@ -99,7 +99,7 @@ sdk_index = rule(
 - `index.html` is a landing page with commands, packages and files.
 - `static/` holds the distributions of `static`, with an index of its own. There they replace distributions of the same
   name and version.
-- `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, a draft), if there are any.
+- `{name}-{version}-variants.json` lists the wheel variants of a version (PEP 825, provisional), if there are any.
 - `gfx942/` holds the split wheels whose local version ends in that GPU target, with an index of their own. There they
   replace the fat wheel. Other targets and families have such a directory, too.
 

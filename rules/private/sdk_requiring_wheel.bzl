@@ -20,6 +20,7 @@ def _sdk_requiring_wheel_impl(ctx):
     args.add(ctx.attr.local_version, format = "--local-version=%s")
     args.add(ctx.attr.init_py, format = "--init-py=%s")
     args.add_all(ctx.attr.leave, format_each = "--leave=%s")
+    args.add_all(ctx.attr.externals, format_each = "--externals=%s")
     args.add_all(ctx.attr.take, format_each = "--take=%s")
     args.add_all(ctx.attr.allow_missing, format_each = "--allow-missing=%s")
     if ctx.attr.drop_bundled:
@@ -61,9 +62,10 @@ symbols were not. The wheel can be another rule's, such as a `py_wheel`, or a fi
         "device": attr.string(doc = "GPU targets whose packages the wheel requires, `gfx942,gfx1100`. Or the device code of `machine` (the GPU of the machine that installs the wheel), `all`, `none`. Empty: the GPU of the wheel's own device code if there is only one, otherwise `machine`."),
         "drop_bundled": attr.bool(doc = "Leave out copies of the SDK's libraries, and use the SDK's. Otherwise copies stay."),
         "drop_signatures": attr.bool(doc = "Also take a signed wheel, and leave out its signatures, which sign the old RECORD."),
+        "externals": attr.string_list(doc = "Patterns of file names of libraries that users' machines or other packages have, such as `libtorch*`. METADATA lists those that the wheel needs (`Requires-External`)."),
         "init_py": attr.string(doc = "Import package of the wheel that gets `_rocm_init.py`, for wheels that need ROCm. The wheel then also requires `rocm`."),
         "leave": attr.string_list(doc = "Patterns of file names of libraries to leave alone: they are not taken from the SDK, and copies are not left out."),
-        "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version."),
+        "local_version": attr.string(doc = "Local version of the new wheel. Empty: `sdk` and the SDK's version, written so that it sorts as versions do: `sdk.7.10.0.0`."),
         "rewrite_record": attr.bool(doc = "Also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files. The report lists what was wrong."),
         "sdk": attr.label_list(mandatory = True, allow_files = True, doc = "The SDK's wheels, or directories of them, and the sdist that selects among them. Other files of these targets are ignored."),
         "specifier": attr.string(doc = "Versions of the SDK's packages that the wheel requires: `>=7.10,<7.11`. Empty: the version of each."),

@@ -8,7 +8,7 @@ load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
-_MODULES = ["__init__", "elf", "loading", "packages", "pe"]
+_MODULES = ["__init__", "elf", "loading", "names", "packages", "pe"]
 
 def _sdk_runtime_impl(ctx):
     version = ctx.attr.version[BuildSettingInfo].value

@@ -64,7 +64,7 @@ sdk_static_wheel = rule(
 It can replace an sdist of the same name and version where no sdist can be built. Its output is in `static/`; give it to
 `sdk_index` as `static`.
 
-With `variant`, it is a wheel variant for some GPUs instead (PEP 825, a draft): give it to `sdk_index` among the
+With `variant`, it is a wheel variant for some GPUs instead (PEP 825, provisional): give it to `sdk_index` among the
 `distributions`. An installer that knows wheel variants prefers it on a machine with one of these GPUs. Others ignore it.
 
 It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",

@@ -25,21 +25,27 @@ def _stamp(ctx, serial, stamp, expected, example):
         _refuse(ctx, serial, expected + ", as the commit is not known: `commit` and `commit_date` are empty", example)
     return stamp
 
-def _dev(ctx, base, serial):
-    expected = "a commit, of 7 to 40 hexadecimal digits in lower case"
-    example = "efed3c3b10a5"
-    if not serial:
-        return base + ".dev0"
-    commit = _stamp(ctx, serial, ctx.attr.commit, expected, example) if serial == _STAMP else serial
-    if commit.strip("0123456789abcdef") or len(commit) < 7 or len(commit) > 40:
-        _refuse(ctx, serial, expected + ", or `stamp` for the commit that is checked out, or nothing", example)
-    return "{}.dev0+g{}".format(base, commit)
-
 def _is_date(text):
     if len(text) != 8 or not text.isdigit():
         return False
     month, day = int(text[4:6]), int(text[6:])
     return month >= 1 and month <= 12 and day >= 1 and day <= _DAYS[month - 1]
+
+def _dev(ctx, base, serial):
+    expected = "a commit, of 7 to 40 hexadecimal digits in lower case"
+    example = "efed3c3b10a5"
+    if not serial:
+        return base + ".dev0"
+    date, _, commit = serial.rpartition(".")
+    if serial == _STAMP:
+        commit = _stamp(ctx, serial, ctx.attr.commit, expected, example)
+    if commit.strip("0123456789abcdef") or len(commit) < 7 or len(commit) > 40 or (date and not _is_date(date)):
+        _refuse(ctx, serial, expected + ", which may follow its date (20251021.efed3c3b10a5), or `stamp` for the commit that is checked out, or nothing", example)
+
+    # Hashes have no order, so the date comes first.
+    if not date and ctx.attr.commit.startswith(commit):
+        date = ctx.attr.commit_date
+    return "{}.dev0+{}g{}".format(base, date + "." if date else "", commit)
 
 def _nightly(ctx, base, serial):
     expected = "a date, YYYYMMDD"
@@ -95,7 +101,7 @@ def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = ""
     | setting | meaning |
     |---|---|
     | `{name}_kind` | `dev`, `nightly`, `bkc`, `prerelease` or `release` |
-    | `{name}_serial` | the commit (dev), date (nightly), two dates (bkc) or number (prerelease) |
+    | `{name}_serial` | the date and commit (dev), date (nightly), two dates (bkc) or number (prerelease) |
     | `{name}` | overrides both: a complete version, in the normal form of PEP 440 |
     | `{name}_suffix` | suffix of the names of trees, to install two versions side by side; empty for none |
 
@@ -105,7 +111,8 @@ def sdk_version(name, base, kind = "dev", serial = "", version = "", commit = ""
     | kind | serial | version |
     |---|---|---|
     | `dev` | | `7.10.0.dev0` |
-    | `dev` | commit, or `stamp` | `7.10.0.dev0+gefed3c3b10a5` |
+    | `dev` | date and commit, or `stamp` | `7.10.0.dev0+20251021.gefed3c3b10a5` |
+    | `dev` | commit; its date is added if it is checked out | `7.10.0.dev0+gefed3c3b10a5` |
     | `nightly` | date; `stamp` or nothing for the date of the commit | `7.10.0a20251021` |
     | `bkc` | dates of the nightly and of the build | `7.10.0a20260811+bkc.20260814` |
     | `prerelease` | number | `7.10.0rc2` |

@@ -166,20 +166,20 @@ sdk_wheel = rule(
         ),
         "console_scripts": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name with a dot stops the build: no function could have it. The build notes scripts that it leaves out.",
+            doc = "JSON list of `{script, path}`. Each becomes the console script `{import_name}._cli:{script}`, with a function that you write, if the package contains the tool at `path` (for Windows, at `path` and `.exe`). A name with a dot stops the build: no function could have it. The build notes scripts that it leaves out, unless their row has `optional: true`.",
         ),
         "externals": attr.string_list(doc = "SONAMEs, or glob patterns of SONAMEs, of libraries that the user's machine must provide: neither the platform tag nor another package covers them. The metadata lists the ones that the wheel's files need (`Requires-External`)."),
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "Small file -> path in the wheel. `{tree}/` at its beginning stands for the package's tree: in a devel package, the tree in its archive."),
         "import_name": attr.string(doc = "Import name of the package's Python code. Required for devel packages, and with `console_scripts` or `python_packages`."),
         "license_patterns": attr.string_list(
             default = ["share/doc/**/COPYING*", "share/doc/**/LICENSE*", "share/doc/**/NOTICE*", "share/doc/**/copyright", "share/doc/**/license*", "share/doc/**/licensing/**", "share/licenses/**"],
-            doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories. The default has the places where ROCm, Linux distributions and conda put them.",
+            doc = "Glob patterns of licence texts in the tree, to be listed in the metadata (PEP 639); `**` matches any directories. The default has the usual places.",
         ),
         "package": attr.label(mandatory = True, providers = [PackageInfo], doc = "The `sdk_package` or `sdk_gpu_package`."),
         "platform_tag": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the wheel's platform tag. The build stops if the files need a newer system than the tag says."),
         "python_packages": attr.label(
             allow_single_file = [".json"],
-            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. The build notes packages that it leaves out, because the package does not contain them.",
+            doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. A row may have `requires`, a list of requirements, which the wheel gets together with the package. The build notes packages that it leaves out, because the package does not contain them, unless their row has `optional: true`.",
         ),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions/link:link_tool"),

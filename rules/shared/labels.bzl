@@ -5,8 +5,22 @@ visibility(["//..."])
 _PART_OF = "part-of="
 
 def shown(label):
-    """Returns a label as on the command line: without `@@` in the main repository."""
-    return str(label).replace("@@//", "//")
+    """Returns a label as users write it: without `@@` in the main repository, and `@rocm` for `@@rules_rocm_python++rocm+rocm`.
+
+    Bazel does not tell rules what the main module calls a repository, so it is the name that the declaration gave it.
+
+    Args:
+        label: Label.
+
+    Returns:
+        string.
+    """
+    text = str(label)
+    if not text.startswith("@@") or text.startswith("@@//"):
+        return text.removeprefix("@@")
+    repository, _, rest = text.removeprefix("@@").partition("//")
+    parts = repository.replace("~", "+").split("+")  # module, its version, extension, name
+    return "@{}//{}".format(parts[-1] if len(parts) > 2 else parts[0], rest)
 
 def hidden(name, attributes):
     """Returns the attributes of a target that a macro declares for itself.

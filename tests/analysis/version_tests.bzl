@@ -15,9 +15,10 @@ _COMMIT = "efed3c3b10a5cce8578f58f8eb288582c26d18c4"
 _VERSIONS = {
     "bkc": ("bkc", "20260811.20260814", "7.10.0a20260811+bkc.20260814"),
     "dev": ("dev", "", "7.10.0.dev0"),
-    "dev_long": ("dev", _COMMIT, "7.10.0.dev0+g" + _COMMIT),
+    "dev_dated": ("dev", "20251021.0123456", "7.10.0.dev0+20251021.g0123456"),
+    "dev_long": ("dev", _COMMIT, "7.10.0.dev0+20251124.g" + _COMMIT),
     "dev_short": ("dev", "0123456", "7.10.0.dev0+g0123456"),
-    "dev_stamped": ("dev", "stamp", "7.10.0.dev0+g" + _COMMIT),
+    "dev_stamped": ("dev", "stamp", "7.10.0.dev0+20251124.g" + _COMMIT),
     "nightly": ("nightly", "20251021", "7.10.0a20251021"),
     "nightly_august": ("nightly", "20250809", "7.10.0a20250809"),
     "nightly_by_default": ("nightly", "", "7.10.0a20251124"),
@@ -31,6 +32,7 @@ _VERSIONS = {
 _REFUSED = {
     "bkc_none": ("bkc", "", ["kind `bkc` with serial \"\"", "expected the date of the nightly that the build is based on", "_serial=20260811.20260814"]),
     "bkc_one_date": ("bkc", "20260811", ["YYYYMMDD.YYYYMMDD"]),
+    "dev_no_date": ("dev", "2025.0123456", ["expected a commit", "which may follow its date (20251021.efed3c3b10a5)"]),
     "dev_named": ("dev", "main", ["kind `dev` with serial \"main\"", "expected a commit, of 7 to 40 hexadecimal digits", "_serial=efed3c3b10a5"]),
     "dev_too_short": ("dev", "abc", ["expected a commit"]),
     "dev_unstamped": ("dev", "stamp", ["the commit is not known", "_serial=efed3c3b10a5"]),

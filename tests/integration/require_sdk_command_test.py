@@ -32,7 +32,7 @@ def test_the_wheel_gets_a_module_that_loads_what_it_needs(tmp_path: Path) -> Non
     [path] = (tmp_path / "out").glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
         text = wheel.read("acme/_rocm_init.py").decode()
-        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+        metadata = wheel.read("acme-1.0+sdk.7.10.0.0.dist-info/METADATA").decode()
     assert text.index('"amdhip64"') < text.index('"hipblas"')
     assert 'check_version="7.10.0"' in text
     assert "Requires-Dist: rocm==7.10.0\nRequires-Dist: rocm-sdk-core==7.10.0\n" in metadata
@@ -50,7 +50,7 @@ def test_libraries_of_this_name_have_their_device_code_elsewhere(
     assert rocm.main(line) == 0
     [path] = (tmp_path / "out").glob("*.whl")
     with zipfile.ZipFile(path) as wheel:
-        metadata = wheel.read("acme-1.0+sdk7.10.0.dist-info/METADATA").decode()
+        metadata = wheel.read("acme-1.0+sdk.7.10.0.0.dist-info/METADATA").decode()
     assert "Requires-Dist: rocm[device]==7.10.0\nRequires-Dist: rocm-sdk-libraries==7.10.0\n" in metadata
     assert "rocm is not among --sdk: that it has this extra is not proven" in capsys.readouterr().out
 

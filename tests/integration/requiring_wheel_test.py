@@ -17,6 +17,7 @@ REQUIRING = Path(os.environ["REQUIRING"])
 WHEELS = [Path(path) for path in os.environ["SDK"].split()]
 LIBRARY = "mini_framework/libmini_blas.so"
 VERSION = "7.10.0.dev0"
+LOCAL = "sdk.7.10.0.dev.0"
 
 
 def made() -> Path:
@@ -26,10 +27,10 @@ def made() -> Path:
 
 def test_it_requires_the_packages_and_finds_their_libraries() -> None:
     path = made()
-    assert path.name == f"mini_framework-1.0+sdk{VERSION}-py3-none-any.whl"
+    assert path.name == f"mini_framework-1.0+{LOCAL}-py3-none-any.whl"
     with zipfile.ZipFile(path) as wheel:
         library = read_elf(BytesIO(wheel.read(LIBRARY)), LIBRARY)
-        metadata = message_from_bytes(wheel.read(f"mini_framework-1.0+sdk{VERSION}.dist-info/METADATA"))
+        metadata = message_from_bytes(wheel.read(f"mini_framework-1.0+{LOCAL}.dist-info/METADATA"))
         text = wheel.read("mini_framework/_rocm_init.py").decode()
     assert library.rpath == "$ORIGIN/../_rocm_sdk_libraries/lib"
     assert metadata.get_all("Requires-Dist") == [f"rocm[device]=={VERSION}", f"rocm-sdk-libraries=={VERSION}"]

@@ -137,7 +137,7 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_damaged_elf_file_stops_the_package_that_packs_it",
     ),
     (
-        "a file called `lib*.so` or `lib*.so.*` that is neither ELF nor a linker script",
+        "a file called like a library (`libfoo.so`, `libLLVM.so.23.0git`) that is neither ELF nor a linker script",
         "tools/actions/inspect/tool_test.py::test_what_is_called_like_a_library_and_is_none",
     ),
     (
@@ -149,6 +149,10 @@ SHOWN_BY = (
         "tools/actions/plan/runtime_test.py::test_plan_says_why_a_file_gets_no_rpath",
     ),
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
+    (
+        "a file that needs only the system's libraries, and opens none",
+        "tools/actions/plan/rpath_policy_test.py::test_a_file_that_the_system_serves_gets_no_entries",
+    ),
     (
         "RPATH entries of the build machine",
         "tools/actions/plan/runtime_test.py::test_entries_of_the_build_machine_are_named_in_the_reason",

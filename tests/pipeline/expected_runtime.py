@@ -13,6 +13,7 @@ from tests.pipeline.file_rules import (
     named_targets,
     same_bytes,
     soname_of,
+    split_version,
 )
 from tests.pipeline.sdk import (
     SCRIPTS,
@@ -27,8 +28,6 @@ from tests.pipeline.sdk import (
     Other,
     Slice,
 )
-
-VERSIONED = re.compile(r"(.+?\.so)\.([0-9].*)")
 
 
 def _expect_code(expected: Expected, declared: Slice, path: str, content: Content) -> None:
@@ -187,8 +186,9 @@ def _expect_forwarders(expected: Expected, tree: Tree, aliases: dict[str, str]) 
     wanted: dict[str, str] = {}
     for path in sorted(libraries, key=lambda path: _age(posixpath.basename(path))):
         directory, name = posixpath.split(path)
-        if match := VERSIONED.fullmatch(name):
-            wanted[posixpath.join(directory, match[1])] = name
+        plain, version = split_version(name)
+        if version:
+            wanted[posixpath.join(directory, plain)] = name
     needed = _needed(tree)
     for path, real in aliases.items():
         if not path.endswith(".so") and posixpath.basename(path) not in needed:

@@ -5,7 +5,6 @@
 
 import fnmatch
 import posixpath
-import re
 
 from tests.pipeline.sdk import NAMED_TARGETS, SPIRV, TORN, Content, Data, Elf, File, Form, Other, Package
 
@@ -13,6 +12,8 @@ from tests.pipeline.sdk import NAMED_TARGETS, SPIRV, TORN, Content, Data, Elf, F
 COVERED = {"gfx10-3-generic": ("gfx1030",), "gfx9-generic": ("gfx906",)}
 #: Names that say that files are data; nobody looks into these.
 DATA = (".h", ".txt", ".kdb")
+#: What a part of a library's version consists of; it begins with a digit.
+VERSION_CHARACTERS = "0123456789abcdefghijklmnopqrstuvwxyz_+-"
 
 
 def matches(path: str, pattern: str) -> bool:
@@ -78,7 +79,18 @@ def is_broken(path: str, content: Content) -> bool:
     """Whether a file cannot be what its first bytes, or its name, say that it is."""
     if path.endswith(DATA) or not isinstance(content, Data) or content == Data(TORN):
         return False
-    return content.data == b"\x7fELF" or bool(re.fullmatch(r"lib.+\.so(\.[0-9]+)*", posixpath.basename(path)))
+    name, _ = split_version(posixpath.basename(path))
+    return content.data == b"\x7fELF" or (name.startswith("lib") and name.endswith(".so") and len(name) > len("lib.so"))
+
+
+def split_version(name: str) -> tuple[str, str]:
+    """Return the name of a library without its version, and the version; of another file, its name."""
+    parts = name.split(".")
+    at = len(parts)
+    while at > 1 and parts[at - 1][:1].isdecimal() and not set(parts[at - 1].lower()) - set(VERSION_CHARACTERS):
+        at -= 1
+    is_library = parts[at - 1] == "so" and at > 1
+    return (".".join(parts[:at]), ".".join(parts[at:])) if is_library else (name, "")
 
 
 def soname_of(path: str, content: Content) -> str | None:

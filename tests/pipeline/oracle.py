@@ -195,7 +195,8 @@ def expected_rpath(content: Content, package: Package, path: str) -> tuple[str, 
     said = next((text for text in searched if text is not None), "")
     here = posixpath.join("/", package.tree, posixpath.dirname(path))
     entries = [entry for entry in said.split(":") if re.match(r"\$(ORIGIN|\{ORIGIN\})(/|$)", entry)]
-    entries += [f"$ORIGIN/{posixpath.relpath(f'/{directory}', here)}" for directory in package.rpath]
+    if not isinstance(content, Elf) or content.opens or content.needed != ("libc.so.6",):
+        entries += [f"$ORIGIN/{posixpath.relpath(f'/{directory}', here)}" for directory in package.rpath]
     return tuple(dict.fromkeys(normal(entry) for entry in entries))
 
 

@@ -23,6 +23,7 @@ from hypothesis import given, seed, settings
 from lib.common.program import ToolError, read_document
 from lib.device import slice_plan
 from lib.elf.source import Source
+from lib.gpus import architectures
 from lib.gpus.target_id import SPIRV
 from lib.pack import content, packed_tree
 from lib.pack import launcher as pack_launcher
@@ -35,7 +36,7 @@ from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import tool as link_tool
-from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
+from tools.actions.plan import devel, forwarders, prefix, rpath, rpath_policy, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
 
@@ -92,6 +93,10 @@ def _first_mode_wins(real: Any, artifacts: Any, *rest: Any) -> Any:
     return {path: replace(found, mode=modes[path]) for path, found in merged.items()}, equal
 
 
+def _without_opens(real: Any, *arguments: Any) -> Any:
+    return real(*arguments) | {"opens": False}
+
+
 def _refusing_damage(real: Any, path: str, source: str) -> Any:
     facts = real(path, source)
     if "damage" in facts:
@@ -145,8 +150,9 @@ PLANTS = (
     Plant(
         "8",
         "RPATH of another depth",
-        around(runtime, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
+        around(rpath_policy, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
     ),
+    Plant("8", "what opens libraries gets no RPATH", around(inspect_tool, "elf_facts", _without_opens)),
     Plant(
         "8",
         "an empty DT_RUNPATH is kept",
@@ -251,7 +257,7 @@ PLANTS = (
     Plant(
         "thin",
         "a name with two targets goes to the last alone",
-        around(slicing, "named_targets", lambda real, *args: real(*args)[-1:]),
+        around(architectures, "named_targets", lambda real, *args: real(*args)[-1:]),
         kind="thin",
         within=1500,
     ),

@@ -47,14 +47,23 @@ def placeable(nodes: dict[str, Node]) -> dict[str, Node]:
     return {path: node for path, node in sorted(nodes.items()) if fits(path)}
 
 
-SONAMES = ("libfoo.so.1", "libfoo.so.2", "libfoo.so", "libbar.so.1", "libfoo.so.1.1", "sub", "libü v.so.3")
+SONAMES = (
+    "libfoo.so.1",
+    "libfoo.so.2",
+    "libfoo.so",
+    "libbar.so.1",
+    "libfoo.so.1.1",
+    "sub",
+    "libü v.so.3",
+    "libbar.so.1a",
+)
 #: SONAMEs that are no names of files beside the library.
 STRANGE_SONAMES = ("", "sub/libfoo.so.1", "../lib/libfoo.so.1", ".", "..")
-LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10")
+LIBRARIES = (*SONAMES, "libfoo.so.1.2", "libfoo_debug.so", "libbar.so", "libfoo.so.10", "libfoo.so.23.0git")
 ODD_NAMES = ("a b", "été.txt", "x:y", "BUILD", "a=b", "%41", "-dash", "@at", "back\\slash", "+~#", "n" * 255, ".hidden")
 ODD_DIRECTORIES = ("share/a b/été", "share/BUILD", "share/x:y/%41")
 TOOLS = ("tool", "tool.py", "tool-1")
-TEXTS = ("notes.txt", "config.h", "empty", *ODD_NAMES)
+TEXTS = ("notes.txt", "config.h", "empty", "libfoo.so.txt", "libfoo.so.1.debug", "libfoo.so.1-gdb.py", *ODD_NAMES)
 LIBRARY_DIRECTORIES = ("lib", "lib/sub", "lib64")
 ORIGINS = ("$ORIGIN", "$ORIGIN/../lib", "${ORIGIN}/sub", "/build/lib", "", "$ORIGIN/..", "relative")
 OTHER_CPU = {c.EM_X86_64: c.EM_AARCH64, c.EM_AARCH64: c.EM_X86_64}
@@ -66,7 +75,8 @@ VERSIONS = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.17")), ("libfoo.so.1", ("FOO_
 libraries = st.builds(
     Elf,
     soname=st.sampled_from((*SONAMES[:5] * 2, *SONAMES[:2] * 2, None, None, *SONAMES[5:] * 2, *STRANGE_SONAMES)),
-    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], *["libc.so.6"] * 2)), max_size=2, unique=True).map(tuple),
+    opens=st.booleans(),
     rpath=search_paths,
     runpath=search_paths,
     machine=machines,
@@ -79,8 +89,9 @@ libraries = st.builds(
 )
 programs = st.builds(
     Elf,
-    needed=st.lists(st.sampled_from(SONAMES[:4]), max_size=2, unique=True).map(tuple),
+    needed=st.lists(st.sampled_from((*SONAMES[:4], "libc.so.6")), max_size=2, unique=True).map(tuple),
     rpath=search_paths,
+    opens=st.booleans(),
     machine=st.sampled_from((*[c.EM_X86_64] * 9, c.EM_AARCH64)),
     program=st.just(True),
     variant=st.sampled_from((0, 1)),

@@ -49,6 +49,8 @@ class Elf:
     page: int = 0x1000
     versions: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Symbol versions that it needs, by the libraries' names."""
+    opens: bool = False
+    """Whether it calls dlopen."""
     empty_load: bool = False
     """Whether a segment has no bytes in the file, and its offset is past the end, as `objcopy` leaves them."""
 
@@ -64,6 +66,7 @@ class Elf:
             runpath=self.runpath,
             interpreter=LOADER if self.program else None,
             versions=self.versions,
+            undefined=("dlopen",) if self.opens else (),
             spare=self.spare,
             zeros=self.zeros,
             tail=f"build {self.variant}".encode() + bytes(1 + 8 * (self.variant % 2)),

@@ -1,4 +1,4 @@
-"""A second checkout with an HTTP cache builds nothing again, and damage in the cache never reaches a wheel.
+"""A second checkout with an HTTP cache builds nothing again, and what the cache loses or damages reaches no wheel.
 
     python3 -m tests.remote.cache [--artifacts DIR] [--runs N]
 
@@ -45,6 +45,15 @@ def stored(store: Path) -> int:
 def fetched(cache: Server) -> float:
     """Return how many MB were fetched from the cache since it was last asked."""
     return sum(request.sent for request in cache.requests() if request.method == "GET") / 1e6
+
+
+def evict(store: Path, checkout: Checkout) -> None:
+    """Remove all contents from a cache that has outputs which a checkout has not fetched: it makes them anew."""
+    for path in (store / "cas").iterdir():
+        path.unlink()
+    outcome = checkout.build("--//packaging:version=7.10.0.dev1").succeeded()
+    print(f"without what the cache had: {outcome.build.seconds:.1f} s", flush=True)
+    assert "do not exist remotely" in outcome.build.output, outcome.build.output
 
 
 def with_wheels(checkouts: list[Checkout], store: Path, cache: Server, first: Outcome) -> None:
@@ -127,6 +136,7 @@ def run(artifacts: Path | None, runs: int, folder: Path) -> None:
             print(f"second checkout: {second.build.seconds:.1f} s, {fetched(cache):.1f} MB fetched", flush=True)
             print(count_by(second.spawns))
             check_second(first, second, LINKED)
+            evict(store, checkouts[1])
             with_wheels(checkouts, store, cache, first)
             damage(store, first, checkouts[1])
             if runs:

@@ -5,26 +5,35 @@ inflated: so equal code in different libraries, or builds, is known by its hash.
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from lib.common.program import ToolError
 from lib.device.bundle import is_bundle
 from lib.device.content import digests
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import CodeObject, DeviceCode
 from lib.device.reader import read_device_code
 from lib.device.report import describe, document
-from lib.elf.reader import is_elf
+from lib.elf.model import SectionHeader
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError
+from lib.gpus.code_sections import COUNTED
 from lib.gpus.target_id import TargetId
-from lib.pe.reader import is_pe
-from lib.wheel.member_file import MemberReader
+from lib.pe.reader import is_pe, read_pe
+from lib.wheel.member_file import CHUNK, MemberError, MemberReader
 from wheels.verify.device.package_contents import target_of_name
-from wheels.verify.wheel import open_wheel
+from wheels.verify.device.stray_code import Opener, Places, StrayCode, may_have_stray, stray_in_file
+from wheels.verify.member_facts import HEAD
+from wheels.verify.wheel import OpenedWheel, open_wheel
 
 #: Suffixes of PE images; what else begins like one can be for DOS, or data.
 _IMAGES: Final = (".dll", ".exe", ".pyd")
+#: Suffixes of archives whose files are deflated, so that nothing is found in them.
+_PACKED: Final = (".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".conda", ".deb", ".rpm")
 
 
 @dataclass(frozen=True)
@@ -41,6 +50,15 @@ class ListedCode:
     hashes: list[dict[CodeObject, str]] | None = None
     archive: Mapping[str, tuple[tuple[TargetId, int], ...]] = field(default_factory=dict)
     named: TargetId | None = None
+    stray: tuple[StrayCode, ...] = ()
+    """Code objects and bundles elsewhere, such as among constants."""
+    other: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of code for GPUs of other makers, by its kind: CUDA."""
+
+    @property
+    def has_code(self) -> bool:
+        """Whether there is any device code."""
+        return bool(self.device.spans or self.archive or self.named or self.stray or self.other)
 
     def lines(self) -> Iterator[str]:
         """Yield what people read."""
@@ -50,9 +68,11 @@ class ListedCode:
             yield f"{self.path}: an archive for {len(self.archive)} bundles, {self.size} bytes"
             for name, entries in self.archive.items():
                 yield from (f"  {name}  {target!s:<24} {size:>14} bytes" for target, size in entries)
-        else:
+        elif self.named:
             yield f"{self.path}: for {self.named} by its name, {self.size} bytes"
             yield f"  {self.sha256}"
+        yield from (f"{one}: not in a section for device code" for one in self.stray)
+        yield from (f"{self.path}: {size} bytes of code for {kind}" for kind, size in sorted(self.other.items()))
 
     def document(self) -> dict[str, Any]:
         """Return what scripts read."""
@@ -62,53 +82,111 @@ class ListedCode:
                 name: [{"target": str(target), "size": size} for target, size in entries]
                 for name, entries in self.archive.items()
             }
+        if self.stray:
+            found["elsewhere"] = [
+                {"section": one.section, "targets": list(map(str, one.targets)), "has_unknown": one.has_unknown}
+                for one in self.stray
+            ]
+        if self.other:
+            found["other"] = dict(self.other)
         if self.named:
             found["named_for"] = str(self.named)
         return found
 
 
+class UnreadableError(ToolError):
+    """A file that is not what its name says, or that cannot be read whole."""
+
+
+def open_whole_wheel(path: Path) -> OpenedWheel:
+    """Read the structure of a wheel. Raises UnreadableError for a damaged archive, and OSError."""
+    opened = open_wheel(path)
+    if trouble := opened.archive.damage:
+        raise UnreadableError(f"{path}: {trouble.member or 'the archive'}: {trouble.evidence}; expected a whole wheel")
+    return opened
+
+
 def list_wheel(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
-    """Yield the files of a wheel that have device code, by path.
+    """Yield all files of a wheel, by path; few of them have device code.
 
-    Raises OSError, MemberError for a damaged member, DeviceError and ElfError for damaged device code.
+    Raises UnreadableError for a damaged archive, OSError, MemberError for a damaged member, DeviceError and ElfError
+    for damaged device code.
     """
-    members = open_wheel(path).to_read
+    opened = open_whole_wheel(path)
     with path.open("rb") as file:
-        for member in members:
-            if member.readable:
-                reader = MemberReader(file, member)
-                head = next(reader.chunks(), b"")
-                if may_have_code(member.name, head):
-                    yield from _list_member(reader, member.name, hashes=hashes)
-
-
-def _list_member(reader: MemberReader, name: str, *, hashes: bool) -> Iterator[ListedCode]:
-    sha256 = hashlib.sha256()
-    for chunk in reader.chunks():
-        sha256.update(chunk)
-    with reader.open() as opened:
-        yield from list_file(opened, name, sha256.hexdigest(), hashes=hashes)
+        for member in opened.to_read:
+            reader = MemberReader(file, member)
+            try:
+                yield from _list_chunks(reader.chunks(), member.name, member.size, reader.open, hashes=hashes)
+            except MemberError as error:
+                raise UnreadableError(f"{path}: {member.name}: {error}; expected a whole wheel") from None
 
 
 def list_path(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
     """Yield the device code of a library, program, bundle file or archive. Raises as `list_wheel` does."""
+    if path.name.endswith(_PACKED):
+        raise UnreadableError(f"{path}: a packed archive; expected a library, bundle file, .kpack or wheel. Unpack it")
     with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        yield from list_file(file, str(path), sha256, hashes=hashes)
+        chunks = iter(lambda: file.read(CHUNK), b"")
+        yield from _list_chunks(chunks, str(path), path.stat().st_size, lambda: path.open("rb"), hashes=hashes)
 
 
-def list_file(file: BinaryIO, path: str, sha256: str, *, hashes: bool) -> Iterator[ListedCode]:
-    """Yield the device code of an open file, whose SHA-256 is known; nothing if it has none."""
-    size = file.seek(0, 2)
-    if path.endswith(SUFFIX):
-        yield ListedCode(path, size, sha256, archive=read_kpack(file, path))
-        return
-    device = read_device_code(file, path)
+def _list_chunks(
+    chunks: Iterable[bytes], path: str, size: int, opener: Opener, *, hashes: bool
+) -> Iterator[ListedCode]:
+    sha256, places, head = hashlib.sha256(), Places(path), b""
+    for chunk in chunks:
+        head = head or chunk[:HEAD]
+        sha256.update(chunk)
+        places.feed(chunk)
+    found = ListedCode(path, size, sha256.hexdigest())
+    if may_have_code(path, head):
+        with opener() as opened:
+            found = list_file(opened, found, hashes=hashes)
+    begun = places.finish()
+    if isinstance(begun, tuple) and may_have_stray(path, size, head):
+        headers = _section_headers(opener, path) if is_elf(head) else ()
+        stray = tuple(stray_in_file(path, headers, begun, opener, is_read=bool(found.device.spans)))
+        found = replace(found, stray=stray)
+    if is_elf(head) or is_pe(head):
+        with opener() as opened:
+            found = replace(found, other=_other_code(opened, path, is_elf_file=is_elf(head)))
+    yield found
+
+
+def _section_headers(opener: Opener, path: str) -> Sequence[SectionHeader]:
+    with opener() as file:
+        try:
+            return read_elf(file, path).section_headers
+        except ElfError:
+            return ()
+
+
+def _other_code(file: BinaryIO, path: str, *, is_elf_file: bool) -> Mapping[str, int]:
+    """Return the bytes of code for GPUs of other makers, by its kind."""
+    try:
+        if is_elf_file:
+            sections = [(one.name, one.file_end - one.offset) for one in read_elf(file, path).section_headers]
+        else:
+            sections = [(one.name, one.size_of_raw_data) for one in read_pe(file, path).sections]
+    except ElfError:
+        return {}
+    found: Counter[str] = Counter()
+    for name, size in sections:
+        if name in COUNTED and size:
+            found[COUNTED[name]] += size
+    return found
+
+
+def list_file(file: BinaryIO, one: ListedCode, *, hashes: bool) -> ListedCode:
+    """Return what an open file has in sections for device code, as a bundle, or by its name."""
+    if one.path.endswith(SUFFIX):
+        return replace(one, archive=read_kpack(file, one.path))
+    device = read_device_code(file, one.path)
     if device.bundles:
         found = [digests(file, device, bundle) for bundle in device.bundles] if hashes else None
-        yield ListedCode(path, size, sha256, device=device, hashes=found)
-    elif target_of_name(path):
-        yield ListedCode(path, size, sha256, named=target_of_name(path))
+        return replace(one, device=device, hashes=found)
+    return replace(one, named=target_of_name(one.path))
 
 
 def may_have_code(path: str, head: bytes) -> bool:

@@ -12,14 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from lib.common.command import CANNOT_RUN, FoundError, exit_codes, run_command
+from lib.common.program import printable
 from lib.device.content import code_object_contents
 from lib.device.model import CodeObject, DeviceError
 from lib.device.reader import read_device_code
 from lib.elf.source import ElfError
 from lib.gpus.target_id import TargetId, can_load, parse_target_id
 from lib.wheel.member_file import MemberError, MemberReader
-from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_have_code
-from wheels.verify.wheel import open_wheel
+from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_have_code, open_whole_wheel
 
 EPILOG: Final = """examples:
   rocm-wheels code list acme_solver-1.0.0-py3-none-linux_x86_64.whl
@@ -33,10 +34,11 @@ it may be compressed.
 A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V. A feature in
 the target must match the GPU: code for gfx90a:xnack+ does not run where xnack is off, and code for gfx90a runs on both.
 
-exit status:
-  0  done
-  1  extract found no code for the target
-  2  the command line is wrong, or a file cannot be read"""
+""" + exit_codes("done", "extract found no code for the target")
+#: What is looked for.
+SEARCHED: Final = (
+    "sections of HIP and CUDA, bundles and code objects of AMD anywhere in files, .kpack archives, and names of GPUs"
+)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -50,10 +52,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = result.add_subparsers(dest="command", required=True)
     listing = commands.add_parser("list", help="print targets, sizes and hashes", allow_abbrev=False)
+    listing.epilog, listing.formatter_class = exit_codes("every file was read"), result.formatter_class
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
     listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, without its hashes")
     listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
     taking = commands.add_parser("extract", help="write code objects into files", allow_abbrev=False)
+    taking.epilog = exit_codes("the code was written", "there is no code for the target")
+    taking.formatter_class = result.formatter_class
     taking.add_argument("file", type=Path, metavar="FILE", help="a library, bundle file or wheel")
     taking.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
     taking.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")
@@ -67,14 +72,17 @@ def listed(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
 
 def print_text(path: Path, *, hashes: bool) -> None:
     """Print what a file holds, as it is found."""
-    found = False
+    found, searched = False, 0
     if path.suffix == ".whl":
         print(f"{path}:")
     for one in listed(path, hashes=hashes):
-        found = True
-        print("\n".join(one.lines()))
+        searched += 1
+        if one.has_code:
+            found = True
+            print(printable("\n".join(one.lines())))
     if not found:
-        print(f"{path}: no device code")
+        files = "1 file" if searched == 1 else f"{searched} files"
+        print(f"{path}: no device code; searched {files} for {SEARCHED}")
 
 
 def list_files(paths: Sequence[Path], *, as_json: bool, hashes: bool) -> None:
@@ -82,7 +90,7 @@ def list_files(paths: Sequence[Path], *, as_json: bool, hashes: bool) -> None:
     documents = []
     for path in paths:
         if as_json:
-            files = [one.document() for one in listed(path, hashes=hashes)]
+            files = [one.document() for one in listed(path, hashes=hashes) if one.has_code]
             documents.append({"file": str(path), "device_code": files})
         else:
             print_text(path, hashes=hashes)
@@ -96,9 +104,9 @@ def opened_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
         if path.suffix != ".whl":
             yield "", file
             return
-        for member in open_wheel(path).to_read:
+        for member in open_whole_wheel(path).to_read:
             reader = MemberReader(file, member)
-            if member.readable and may_have_code(member.name, next(reader.chunks(), b"")):
+            if may_have_code(member.name, next(reader.chunks(), b"")):
                 with reader.open() as opened:
                     yield member.name, opened
 
@@ -143,25 +151,25 @@ def _is_wanted(code: CodeObject, target: TargetId | None) -> bool:
     return target is None or (code.entry.target is not None and can_load(code.entry.target, target))
 
 
+def _run(arguments: argparse.Namespace) -> None:
+    if arguments.command == "list":
+        list_files(arguments.files, as_json=arguments.json, hashes=not arguments.no_hashes)
+        return
+    target = parse_target_id(arguments.target) if arguments.target else None
+    count = extract(arguments.file, arguments.directory, target)
+    if not count:
+        raise FoundError(f"{arguments.file} has no code object that {target or 'a GPU'} can load")
+    print(f"{count} code objects written to {arguments.directory}")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = parser().parse_args(argv)
     try:
-        if arguments.command == "list":
-            list_files(arguments.files, as_json=arguments.json, hashes=not arguments.no_hashes)
-            return 0
-        target = parse_target_id(arguments.target) if arguments.target else None
-        count = extract(arguments.file, arguments.directory, target)
-    except (DeviceError, ElfError, MemberError, OSError, ValueError) as error:
+        return run_command("rocm-wheels code", lambda: _run(arguments))
+    except (DeviceError, ElfError, MemberError, ValueError) as error:
         print(f"rocm-wheels code: {error}", file=sys.stderr)
-        return 2
-    if not count:
-        print(
-            f"rocm-wheels code: {arguments.file} has no code object that {target or 'a GPU'} can load", file=sys.stderr
-        )
-        return 1
-    print(f"{count} code objects written to {arguments.directory}")
-    return 0
+        return CANNOT_RUN
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Final
 
-from lib.common.program import ToolError
+from lib.common.command import CannotRunError
 from lib.wheel.member_file import MemberError, MemberReader
 from lib.wheel.output_file import Output
 from lib.wheel.wheel_writer import WheelMember
@@ -71,6 +71,6 @@ def inflate(wheel: SoundWheel, source: str, to: Path) -> None:
                 out.write(chunk)
     except MemberError as error:
         reason = f"{source} {error}; was the wheel changed while it was read? Try again"
-        raise ToolError(f"{wheel.path}: {reason}") from None
+        raise CannotRunError(f"{wheel.path}: {reason}") from None
     if sha256.hexdigest() != wheel.wheel.files[source].sha256:
-        raise ToolError(f"{wheel.path}: {source} was changed while the wheel was read. Try again")
+        raise CannotRunError(f"{wheel.path}: {source} was changed while the wheel was read. Try again")

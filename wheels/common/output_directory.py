@@ -10,7 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from lib.common.program import ToolError, size_text
+from lib.common.command import CannotRunError
+from lib.common.program import size_text
 
 #: What the names of scratch directories begin with.
 PREFIX: Final = ".new-wheels-"
@@ -27,7 +28,7 @@ def scratch_directory(output: Path, needed: int = 0) -> Iterator[Path]:
     try:
         output.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise ToolError(
+        raise CannotRunError(
             f"{output}: is a file, or lies below one; expected a directory or nothing. Choose another --output"
         ) from None
     try:
@@ -57,7 +58,7 @@ def full_disk(path: Path, needed: int, remedy: str) -> Iterator[None]:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         need = f"about {size_text(needed)} are needed there, and {size_text(free)} were free"
-        raise ToolError(f"{path}: {error.strerror}; {need}. {remedy}, or remove files") from None
+        raise CannotRunError(f"{path}: {error.strerror}; {need}. {remedy}, or remove files") from None
 
 
 @contextmanager
@@ -95,7 +96,7 @@ def check_free(output: Path, places: Sequence[str]) -> None:
         elif folder.exists() and not folder.is_dir():
             what = f"{folder}: is a file; expected a directory"
         if what:
-            raise ToolError(f"{what} or nothing. Remove it, or choose another --output")
+            raise CannotRunError(f"{what} or nothing. Remove it, or choose another --output")
 
 
 def publish(scratch: Path, output: Path, places: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.digest import file_sha256
 from lib.common.program import ToolError, size_text
 from lib.wheel.metadata_editor import CoreMetadata, parse_core_metadata
@@ -32,7 +33,15 @@ MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.DIGEST, record
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
 RULES: Final = MENDED | frozenset(
     (
-        *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
+        *(
+            archive.UNREADABLE,
+            archive.DUPLICATE,
+            archive.MISMATCH,
+            archive.FIELD,
+            archive.OVERLAP,
+            archive.METHOD,
+            archive.DAMAGED,
+        ),
         *(names.SPECIAL, names.OUTSIDE, record.UNREADABLE),
     )
 )
@@ -70,7 +79,7 @@ class SoundWheel:
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
         if _stamp(self.path) != self.stamp:
-            raise ToolError(f"{self.path}: was changed while it was read; nothing was written. Try again")
+            raise CannotRunError(f"{self.path}: was changed while it was read; nothing was written. Try again")
 
 
 def read_sound_wheel(
@@ -85,8 +94,7 @@ def read_sound_wheel(
     With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
     of the files than the rules of rocm-wheels verify need.
     """
-    if not path.is_file() or path.suffix != ".whl":
-        raise ToolError(f"{path}: is not a wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
+    check_wheel(path)
     stamp = _stamp(path)
     _check_inflated_size(path)
     [wheel] = read_distributions([path], Request(wheel_set=False, collectors=collectors)).wheels
@@ -102,6 +110,14 @@ def read_sound_wheel(
     members = {member.name: member for member in wheel.archive.members if not member.is_directory}
     name = read_name(path.name, dist_info, version)
     return SoundWheel(path, file_sha256(path), stamp, name, wheel, metadata, members, faults)
+
+
+def check_wheel(path: Path) -> None:
+    """Raise CannotRunError unless there is a file that is called like a wheel."""
+    if not path.exists():
+        raise CannotRunError(f"{path}: no such file; expected a wheel. Correct the path")
+    if not path.is_file() or path.suffix != ".whl":
+        raise CannotRunError(f"{path}: is not a wheel; expected a file NAME-VERSION-…-PLATFORM.whl")
 
 
 def _stamp(path: Path) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from lib.common.command import FoundError
 from lib.common.program import ToolError
 from wheels.publish.files import LocalFile
 
@@ -23,7 +24,7 @@ class TakenError(Exception):
     """The path has a file already; with which bytes, the caller has to find out."""
 
 
-class ConflictError(ToolError):
+class ConflictError(FoundError):
     """What is published differs from what was to be published under the same name."""
 
 

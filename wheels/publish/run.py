@@ -8,7 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lib.common.program import ToolError, size_text
+from lib.common.command import FoundError
+from lib.common.program import size_text
 from wheels.publish.files import LocalFile, is_distribution, is_page, is_uploaded, is_variant, page_order
 from wheels.publish.place import ConflictError, Place, TakenError
 from wheels.publish.progress import Progress
@@ -100,7 +101,7 @@ def check(found: Comparison, place: Place, options: Options) -> None:
         raise conflict(place.shown, found.conflicts)
     if found.unlisted and not options.leave_unlisted:
         names = "\n".join(f"  {path}" for path in found.unlisted)
-        raise ToolError(
+        raise FoundError(
             f"{place.shown} has distributions that are not of this build, and that its index would no longer list:\n"
             f"{names}\nPublish into another place (--run-id, --group), or leave them there unlisted (--leave-unlisted)"
         )
@@ -115,7 +116,7 @@ def _check_alone(files: Sequence[LocalFile], place: Place, options: Options) -> 
     others = () if place.keeps_index or options.leave_unlisted else _unlisted(files, place.listing())
     if others:
         names = "\n".join(f"  {path}" for path in others)
-        raise ToolError(
+        raise FoundError(
             f"{place.shown}: another build was published here at the same time, but an index lists only one. "
             f"Files of the other build:\n{names}\nRemove the files of one build, and publish the other again"
         )

@@ -14,10 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.command import exit_codes, run_command
 from lib.common.program import ToolError
 from lib.common.wheel_scripts import put_on_path
 from wheels.publish.files import LocalFile, read_files
-from wheels.publish.place import ConflictError, Place, check_url, parse_bucket, parse_directory, run_directory
+from wheels.publish.place import Place, check_url, parse_bucket, parse_directory, run_directory
 from wheels.publish.run import Options, publish
 
 EPILOG = """places:
@@ -40,13 +41,10 @@ credentials come from the environment only:
 An index gets the wheels and the sdist. It does not get the wheel in static/, which installers would prefer to the
 sdist, nor wheel variants, whose names such an index refuses.
 
-exit status:
-  0  everything is published
-  1  something is missing or cannot be reached; sent files are kept, so call it again
-  2  the command line is wrong
-  3  a file is published with other bytes: publish under another version, or into another place"""
-
-CONFLICT = 3
+""" + exit_codes(
+    "everything is published",
+    "the place has other bytes or distributions than this build: the message says which, and what to do",
+)
 
 
 @dataclass(frozen=True)
@@ -129,28 +127,20 @@ def make_place(arguments: Arguments, files: Sequence[LocalFile], base: Path) -> 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
     base = Path(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
-    try:
+
+    def work() -> None:
         check_combination(arguments)
         files = read_files(arguments.dist)
         place = make_place(arguments, files, base)
         options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
         print(publish(files, place, options))
-    except ConflictError as error:
-        print(f"rocm-wheels publish: {error}", file=sys.stderr)
-        return CONFLICT
-    except (ToolError, OSError) as error:
-        print(f"rocm-wheels publish: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print(
-            "rocm-wheels publish: interrupted; what is visible is whole, and calling this again does the rest",
-            file=sys.stderr,
-        )
-        return 130
-    return 0
+
+    return run_command(
+        "rocm-wheels publish", work, interrupted="what is visible is whole, and calling this again does the rest"
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.framework_wheel import FILES, VERSION, content, made, run
+from develop.testing.framework_wheel import FILES, LABEL, VERSION, content, made, run
 from develop.testing.wheel_sample import METADATA, Sample
 
 
@@ -17,7 +17,7 @@ def acme(*fields: str, tag: str = "py3-none-linux_x86_64") -> Sample:
 def requirements(folder: Path) -> list[str]:
     """Return what the new wheel requires."""
     path = made(folder)
-    metadata = content(path)[f"acme-1.0+sdk{VERSION}.dist-info/METADATA"]
+    metadata = content(path)[f"acme-1.0+{LABEL}.dist-info/METADATA"]
     return BytesParser().parsebytes(metadata).get_all("Requires-Dist") or []
 
 

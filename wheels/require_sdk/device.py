@@ -14,6 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from lib.common.program import ToolError
 from lib.gpus.families import package_owner
@@ -50,7 +51,7 @@ class Selector:
         is_unproven = self.package is None and gpus.is_told
         unknown = [target for target in gpus.targets if not is_known(target)] if is_unproven else []
         if unknown:
-            raise ToolError(
+            raise CannotRunError(
                 f"{gpus.reason}, and {unknown[0]} is a GPU that neither AMD's nor LLVM's table has; "
                 f"{suggestion(unknown[0])}. Name one of them, or name the {self.name} that has it with --sdk"
             )

@@ -150,11 +150,11 @@ def test_nothing_where_libraries_have_their_device_code(tmp_path: Path, capsys: 
 def test_without_the_selector_among_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The program knows that libraries of this name have their device code elsewhere, and which extras bring it."""
     split_sdk(tmp_path, with_sdist=False)
-    assert run(tmp_path, acme(USES_BLAS), "--init-py=acme") == 1
+    assert run(tmp_path, acme(USES_BLAS), "--init-py=acme") == 2
     assert run(tmp_path, acme({**USES_BLAS, "acme/__init__.py": b""}), "--init-py=acme") == 0
     assert requirements(tmp_path) == [f"sdk[device]=={VERSION}", PIN]
     assert "sdk is not among --sdk: that it has this extra is not proven" in said(capsys)
-    assert run(tmp_path, acme(USES_BLAS), "--device=gfx1109") == 1
+    assert run(tmp_path, acme(USES_BLAS), "--device=gfx1109") == 2
     refusal = "--device=gfx1109 asks for it, and gfx1109 is a GPU that neither AMD's nor LLVM's table has; near it are "
     assert refusal in capsys.readouterr().err
     assert run(tmp_path, acme(USES_HIP, "sdk[device-all]"), "--device=gfx942") == 0

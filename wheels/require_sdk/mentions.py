@@ -9,13 +9,14 @@ from collections.abc import Collection, Iterator
 from contextlib import suppress
 from typing import Final
 
+from lib.elf.library_name import SUFFIX, parse_library_name
 from lib.wheel.member_file import MemberError, MemberReader
 from wheels.common.sound_wheel import SoundWheel
 from wheels.verify.wheel_set.model import Package
 
 #: Sources of Python are not larger, in bytes.
 _LARGEST: Final = 16 << 20
-_NAME: Final = re.compile(rb"(?<![\w.-])lib[\w.+-]*?\.so(?:\.[0-9]+)*(?![\w.-])")
+_NAME: Final = re.compile(rb"(?<![\w.-])lib[\w.+-]*?" + SUFFIX.encode() + rb"(?![\w.-])")
 
 
 def mentioned(wheel: SoundWheel, package: Package, path: str) -> str:
@@ -38,7 +39,7 @@ def opened_by_name(wheel: SoundWheel, package: Package, names: Collection[str]) 
 
     Not those that the file needs anyway (DT_NEEDED), which the loader has loaded then.
     """
-    known = {*names, *(name.partition(".so")[0] + ".so" for name in names)}
+    known = {*names, *(f"{library.stem}.so" for name in names if (library := parse_library_name(name)))}
     found: dict[str, tuple[str, ...]] = {}
     for path, linked in sorted(package.linked.items()):
         if opened := known.intersection(linked.opens) - set(linked.needed):

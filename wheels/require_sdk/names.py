@@ -3,19 +3,13 @@
 auditwheel grafts `libhip.so.6.1.4` as `libhip-1a2b3c4d.so.6.1.4`: digits of its SHA-256 stand before the first dot.
 """
 
-import posixpath
 import re
 from collections.abc import Collection
 from typing import Final
 
-#: The file name of a library: its stem, and its version.
-_LIBRARY: Final = re.compile(r"(?P<stem>.+?)\.so(?P<version>(?:\.[0-9]+)*)")
+from lib.elf.library_name import parse_library_name
+
 _GRAFTED: Final = re.compile(r"([^.]+)-[0-9a-f]{8}(\..+)")
-
-
-def is_library(path: str) -> bool:
-    """Whether a path names a library."""
-    return _LIBRARY.fullmatch(posixpath.basename(path)) is not None
 
 
 def ungrafted(name: str) -> str:
@@ -26,8 +20,8 @@ def ungrafted(name: str) -> str:
 
 def stem(name: str) -> str:
     """Return what a library is called without its version; all of it for another file."""
-    match = _LIBRARY.fullmatch(ungrafted(name))
-    return match["stem"] if match else name
+    library = parse_library_name(ungrafted(name))
+    return library.stem if library else name
 
 
 def known_as(name: str, known: Collection[str]) -> str | None:
@@ -37,8 +31,8 @@ def known_as(name: str, known: Collection[str]) -> str | None:
     """
     name = ungrafted(name)
     while name not in known:
-        match = _LIBRARY.fullmatch(name)
-        if match is None or match["version"].count(".") < 2:
+        library = parse_library_name(name)
+        if library is None or "." not in library.version:
             return None
         name = name.rpartition(".")[0]
     return name

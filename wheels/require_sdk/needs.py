@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from lib.common.program import ToolError
-from wheels.require_sdk.names import is_library, known_as, stem, ungrafted
+from lib.elf.library_name import parse_library_name
+from wheels.require_sdk.names import known_as, stem, ungrafted
 from wheels.require_sdk.sdk import Sdk, SdkLibrary
+from wheels.verify.wheel_set.installation import install
 from wheels.verify.wheel_set.model import Linked, Package
 
 #: So many faults are named; the rest is a number.
@@ -36,8 +38,8 @@ class FileNeeds:
     path: str
     linked: Linked
     libraries: Mapping[str, SdkLibrary]
-    system: tuple[str, ...]
-    """What neither the wheel nor the SDK has."""
+    others: tuple[str, ...]
+    """What neither the wheel, nor the SDK, nor every system has."""
 
     @property
     def renamed(self) -> dict[str, str]:
@@ -67,7 +69,7 @@ def copies(package: Package, sdk: Sdk, stays: Callable[[str, str], str]) -> list
     found, stems = [], sdk.stems
     for path, linked in sorted(package.linked.items()):
         base = posixpath.basename(path)
-        if not is_library(path):
+        if not parse_library_name(path):
             continue
         names = (known_as(name, sdk.offered) for name in (linked.soname or base, base))
         name = next((name for name in names if name is not None), None)
@@ -105,44 +107,63 @@ def file_needs(
     left_out: Collection[Copy],
     is_left: Callable[[str], bool],
     is_system: Callable[[str], bool],
+    may_be_external: Callable[[str], bool],
 ) -> list[FileNeeds]:
-    """Return the files that need something of the SDK, sorted, when these copies are left out.
+    """Return what each file needs when these copies are left out, sorted.
 
     `is_left` tells the names that are not taken from the SDK, `is_system` those that every system has. Raises ToolError
-    if a file needs a library that the SDK has under another SONAME only.
+    if a file needs a library that the SDK has under another SONAME only, unless it `may_be_external`.
     """
-    own, gone = own_names(package), {copy.path: copy for copy in left_out}
+    own, gone = _OwnLibraries(package), {copy.path: copy for copy in left_out}
     found, faults, stems = [], list[str](), sdk.stems
     for path, linked in sorted(package.linked.items()):
         if path in gone:
             continue
-        libraries, system = {}, []
+        libraries, others = {}, []
         for name in linked.needed:
-            library = _taken(name, own, gone, sdk)
+            if own.serve(path, name, gone):
+                continue
+            base = posixpath.basename(name)
+            if own.has_file(base, gone):  # Not the SDK's as well: a process would have two of them.
+                others += [name] if name != base else []
+                continue
+            library = next((gone[one].library for one in own.names.get(base, ()) if one in gone), sdk.offered.get(base))
             if library is not None and not (is_left(name) or is_left(library.name)):
                 libraries[name] = library
-            elif not any(one not in gone for one in own.get(name, ())) and not is_system(name):
-                system.append(name)
-                base = posixpath.basename(name)
-                if stem(base) in stems and base not in sdk.offered and not is_left(base):
+            elif not is_system(name):
+                others.append(name)
+                if stem(base) in stems and base not in sdk.offered and not may_be_external(name):
                     faults.append(f"{path} needs {name}, and the SDK has {stems[stem(name)]}")
-        if libraries:
-            found.append(FileNeeds(path, linked, libraries, tuple(system)))
+        found.append(FileNeeds(path, linked, libraries, tuple(others)))
     if faults:
         raise ToolError(
             f"{package.filename}: was built with another version of the SDK:{shown(faults)}\nGive the wheels of that "
-            "version as --sdk, build the wheel with this one, or leave the library to the system with --leave"
+            "version as --sdk, build the wheel with this one, or leave the library to the system with --externals"
         )
     return found
 
 
-def _taken(name: str, own: Mapping[str, Collection[str]], gone: Mapping[str, Copy], sdk: Sdk) -> SdkLibrary | None:
-    """Return the SDK's library for a name or a path; None if the wheel keeps its own library, or the SDK has none."""
-    base = posixpath.basename(name)
-    paths = own.get(base, ())
-    if any(path not in gone for path in paths):
-        return None
-    return next((gone[path].library for path in paths), sdk.offered.get(base))
+class _OwnLibraries:
+    """The libraries of a wheel, by the names that files need them by."""
+
+    def __init__(self, package: Package) -> None:
+        self.names = own_names(package)
+        loader = install((package,)).loader(lambda name: False)
+        self._taken: dict[tuple[str, str], str | None] = {}
+        for path in sorted(package.linked):
+            self._taken = {**loader.load(path).found, **self._taken}
+
+    def serve(self, path: str, name: str, gone: Collection[str]) -> bool:
+        """Whether the loader takes one for a name, that is not in `gone`.
+
+        A SONAME alone does not count: the loader looks for files, and compares SONAMEs of what it has loaded.
+        """
+        taken = self._taken.get((path, name))
+        return taken is not None and taken not in gone
+
+    def has_file(self, base: str, gone: Collection[str]) -> bool:
+        """Whether a file that is not in `gone` is called so, wherever it lies."""
+        return any(posixpath.basename(one) == base and one not in gone for one in self.names.get(base, ()))
 
 
 def shown(faults: Collection[str]) -> str:

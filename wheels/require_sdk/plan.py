@@ -4,7 +4,7 @@ plan = plan_wheel(wheel, sdk, Wishes())
 check_plan(plan)                                                                # wheels.require_sdk.proof
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from packaging.requirements import Requirement
@@ -12,10 +12,11 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
-from lib.gpus.paths import target_of_distribution
+from lib.gpus.paths import split_local_version, target_of_distribution
 from lib.wheel.metadata_editor import CoreMetadata
-from lib.wheel.wheel_name import WheelName, with_local
+from lib.wheel.wheel_name import WheelName, sortable_label, with_local
 from wheels.common.sound_wheel import SIGNATURES, SoundWheel
 from wheels.require_sdk.conditions import check_other_gpu, check_required, lost_extras
 from wheels.require_sdk.device import DeviceCode, find_selector, plan_device
@@ -44,6 +45,8 @@ class Wishes:
     drop_bundled: bool = False
     leave: tuple[str, ...] = ()
     """Patterns of libraries that are not taken from the SDK."""
+    externals: tuple[str, ...] = ()
+    """Patterns of libraries that users' machines, or packages that nobody looks at, have."""
     local_version: str = ""
     init_py_package: str = ""
     init_py: InitPy | None = None
@@ -79,6 +82,10 @@ class RequiringWheel:
     copies: tuple[Copy, ...]
     requirements: tuple[Requirement, ...]
     """Those that were added."""
+    externals: tuple[str, ...]
+    """The libraries that the wheel needs from elsewhere, as the caller allows."""
+    may_be_external: Callable[[str], bool]
+    """Tells the libraries that the caller allows to come from elsewhere."""
     elsewhere: tuple[str, ...] = ()
     """Programs outside of site-packages that need libraries of the SDK."""
     texts: Mapping[str, bytes] = field(default_factory=dict, repr=False)
@@ -104,9 +111,12 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
 
     found = _find_copies(wheel, package, sdk, wishes)
     left_out = [copy for copy in found if not copy.stays]
-    needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system)
+    may_be_external = _may_be_external(wishes)
+    all_needs = file_needs(package, sdk, left_out, lambda name: is_left(name) or system(name), system, may_be_external)
+    needs = [one for one in all_needs if one.libraries]
     if not needs:
         raise ToolError(_nothing(wheel, found))
+    externals = tuple(sorted({name for one in all_needs for name in one.others if may_be_external(name)}))
     edits = tuple(_edit(one, sources[one.path]) for one in needs)
     names = sorted({library.name for one in needs for library in one.libraries.values()})
     facts = sdk.read([*names, *(copy.other for copy in left_out)])
@@ -118,10 +128,11 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         init = canonicalize_name(wishes.init_py.distribution)
         distributions |= {} if any(one.name == init for one in device.added) else {init: version}
     added = (*device.added, *_requirements(package, distributions, wishes.specifier))
-    name = _named(wheel.name, wishes.local_version or f"sdk{version}".replace("+", ".").replace("!", "."))
+    name = _named(wheel.name, wishes.local_version or sortable_label("sdk", version))
     metadata = wheel.metadata.with_extras().replaced("Version", str(name.version))
     metadata = metadata.changed("Requires-Dist", device.changed)
     metadata = metadata.added(("Requires-Dist", str(one)) for one in added)
+    metadata = metadata.added(("Requires-External", one) for one in externals)
     origin = f"This wheel was made by rocm-wheels require-sdk from {wheel.path.name} (SHA-256 {wheel.sha256})."
     elsewhere = tuple(_elsewhere(package, sdk))
     return RequiringWheel(
@@ -133,6 +144,8 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         edits,
         found,
         added,
+        externals,
+        may_be_external,
         elsewhere,
         texts,
         opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
@@ -141,20 +154,21 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
     )
 
 
+def _may_be_external(wishes: Wishes) -> Callable[[str], bool]:
+    """Return what tells the libraries that the wheel may need from elsewhere, by name or path."""
+    is_named = matches((*wishes.externals, *wishes.leave))
+    return lambda name: is_named(name) or is_named(name.rpartition("/")[2])
+
+
 def _name_of(requirement: Requirement) -> NormalizedName:
     return canonicalize_name(requirement.name)
 
 
 def _named(name: WheelName, label: str) -> WheelName:
     """Return a wheel's names with one more part of the local version; a GPU that this ends in stays the last."""
-    parts = (name.version.local or "").split(".")
-    gpu = [
-        at for at, part in enumerate(parts) if part.startswith("gfx") and target_of_distribution("-".join(parts[at:]))
-    ]
-    if not gpu:
-        return with_local(name, label)
+    rest, gpu = split_local_version(name.version.local)
     plain = WheelName(name.distribution, Version(name.version.public), name.tags, name.base)
-    return with_local(plain, ".".join([*parts[: gpu[0]], label, *parts[gpu[0] :]]))
+    return with_local(plain, ".".join(filter(None, (rest, label, gpu))))
 
 
 def _device_code(
@@ -238,7 +252,7 @@ def _requirements(
         check_other_gpu(package, name)
         wanted = SpecifierSet(specifier or f"=={version}")
         if not wanted.contains(version, prereleases=True):
-            raise ToolError(
+            raise CannotRunError(
                 f"--specifier={specifier}: does not accept {name} {version}, which the wheel is proven with"
             )
         if all(one.marker is not None for one in check_required(package, name, version)):
@@ -254,9 +268,9 @@ def _init_py(wheel: SoundWheel, names: Collection[str], version: Version, wishes
     if f"{package}/__init__.py" not in wheel.wheel.files:
         tops = sorted({path.split("/")[0] for path in wheel.wheel.files if path.count("/") == 1})
         there = ", ".join(top for top in tops if f"{top}/__init__.py" in wheel.wheel.files) or "none"
-        raise ToolError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
+        raise CannotRunError(f"--init-py={package}: is not an import package of {wheel.path.name}; it has {there}")
     path = f"{package}/{file_name}"
     if path in wheel.wheel.files:
-        raise ToolError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
+        raise CannotRunError(f"--init-py={package}: {wheel.path.name} has {path} already. Leave --init-py out")
     text = wishes.init_py.text(sorted(names), None if wishes.specifier else str(version))
     return {path: text.encode()}

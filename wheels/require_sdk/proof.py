@@ -1,41 +1,31 @@
 """Proves that the planned wheel works with the SDK, as far as tables of ELF files tell.
 
-verify's loader finds the libraries of each edited file in a site-packages with the wheel and the packages that it
-requires. Then each symbol that the SDK's libraries must supply has to be there, in its version.
+verify's loader loads each file of the wheel, in a site-packages with the wheel and the packages that it requires.
+Each needed library has to be there, or on every system with the wheel's platform tag, or be named by the caller. Then
+each symbol that the SDK's libraries must supply has to be there, in its version.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 
 from packaging.utils import canonicalize_name
 
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
-from wheels.require_sdk.needs import FileNeeds, matches, shown
+from lib.elf.system_libraries import is_system_library
+from wheels.require_sdk.needs import matches, shown
 from wheels.require_sdk.plan import FileEdit, RequiringWheel
 from wheels.require_sdk.symbols import symbols_of
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import applies, by_name, closure
-from wheels.verify.wheel_set.installation import install
-from wheels.verify.wheel_set.linking import NOT_REQUIRED, SYSTEM_LIBRARIES, VERSION, check_linking, system_names
-from wheels.verify.wheel_set.loader import Loader, Missing
+from wheels.verify.wheel_set.installation import Installation, install
+from wheels.verify.wheel_set.linking import VERSION, check_linking, system_names
+from wheels.verify.wheel_set.loader import Loading, Missing
 from wheels.verify.wheel_set.model import Package
 
-#: Rules of rocm-wheels verify that an edited file must not break.
-RULES = frozenset((NOT_REQUIRED, VERSION))
 #: Symbols of the interpreter, which loads extension modules.
 _PYTHON = re.compile(r"_?Py")
-#: The word that a symbol of C begins with: `hip` of `hipMalloc`, `__hipRegister` and `hip_x`.
-_WORD = re.compile(r"_*([a-z]+)(?=[A-Z0-9_])")
-#: The outermost namespace of a symbol of C++: its length, and its name (Itanium C++ ABI, 5.1).
-_NAMESPACE = re.compile(r"_Z(?:T[ISTV])?N[KORV]*(\d+)")
-#: Symbols of C++'s own library, which comes with any library of C++: `std`, `new` and `delete`, types of the language.
-_STANDARD = re.compile(r"_Z(?:(?:T[ISV])?N?[KORV]*S[a-z]|[nd][wal]|T[ISV]P?K?[a-z]$)")
-#: A library's own words begin at least one of so many of its symbols.
-_OWN_WORD = 10
 
 
 @dataclass(frozen=True)
@@ -67,6 +57,7 @@ def installed_package(plan: RequiringWheel) -> Package:
         version=plan.name.version,
         requires=(*plan.package.requires, *plan.requirements),
         files={path: facts for path, facts in plan.package.files.items() if path not in gone},
+        external=(*plan.package.external, *plan.externals),
         linked=linked,
     )
 
@@ -75,24 +66,25 @@ def prove(plan: RequiringWheel, allow_missing: Collection[str] = ()) -> Proof:
     """Prove it. Raises ToolError, which names all that is missing; symbols that match `allow_missing` may be."""
     package = installed_package(plan)
     packages = (package, *plan.sdk.packages)
-    edited = {edit.path for edit in plan.edits}
     faults = [
         f"{one.id} {one.rule.title}: {one.file} {one.said}"
         for one in check_linking(packages, by_name(packages), (), Settings())
-        if one.wheel == package.filename and one.file in edited and one.rule in RULES
+        if one.wheel == package.filename and one.rule is VERSION
     ]
     faults += _contradictions(plan.sdk.packages)
-    loader = install(closure(package, by_name(packages))).loader(system_names(package, Settings()))
-    prover = _Prover(plan, package, loader, matches(allow_missing))
+    prover = _Prover(plan, package, install(closure(package, by_name(packages))), matches(allow_missing))
+    prover.check_libraries()
     for edit in plan.edits:
         prover.check(edit)
-    for path in sorted(package.linked.keys() - edited):
+    for path in sorted(package.linked.keys() - {edit.path for edit in plan.edits}):
         prover.check_other(path)
     faults += prover.faults
     if faults:
+        lost = "".join(f" --externals={name}" for name in sorted(prover.lost))
+        external = f" If users' machines or other packages have these libraries:{lost}." if lost else ""
         raise ToolError(
             f"{plan.wheel.path}: does not fit this SDK:{shown(faults)}\nGive all wheels of the SDK that it was built "
-            "with, or build it with this one. If another library supplies such a symbol: "
+            f"with, or build it with this one.{external} If another library supplies such a symbol: "
             "--allow-missing=SYMBOL"
         )
     return Proof(prover.count, prover.unproven)
@@ -111,24 +103,59 @@ def _contradictions(packages: Sequence[Package]) -> Iterator[str]:
 class _Prover:
     """Checks one file after the other, and collects what it finds."""
 
-    def __init__(self, plan: RequiringWheel, package: Package, loader: Loader, may_lack: Callable[[str], bool]) -> None:
+    def __init__(
+        self, plan: RequiringWheel, package: Package, installed: Installation, may_lack: Callable[[str], bool]
+    ) -> None:
         files = plan.wheel.wheel.files
         places = {plan.wheel.wheel.installed(path): path for path in files}
         by_source = symbols_of(files, plan.wheel.path.name)
         self._own = {path: by_source.get(places[path] or path, DynamicSymbols()) for path in plan.package.linked}
         self._kept = [self._own[path] for path in package.linked]
         self._gone = {copy.path: copy for copy in plan.left_out}
-        self._package, self._sdk, self._facts = package, plan.sdk.symbols, plan.sdk
-        self._loader, self._may_lack = loader, may_lack
-        self._known_words: dict[str, frozenset[str]] = {}
+        self._plan, self._package, self._sdk, self._may_lack = plan, package, plan.sdk.symbols, may_lack
+        self._installed = installed
+        loader = installed.loader(system_names(package, Settings()))
+        self._loadings: dict[str, Loading] = {path: loader.load(path) for path in sorted(package.linked)}
+        self.lost: set[str] = set()
+        """The libraries that were not found anywhere."""
         self.faults: list[str] = []
         self.unproven: dict[str, tuple[str, ...]] = {}
         self.count = 0
 
+    def check_libraries(self) -> None:
+        """Check that each library is found which a file of the wheel needs, or a library of the SDK that it loads.
+
+        A file that only its users let find a library stays as it was.
+        """
+        found = {key for loading in self._loadings.values() for key in loading.found}
+        missing: dict[tuple[str, str], dict[str, None]] = {}
+        for one in (one for loading in self._loadings.values() for one in loading.missing):
+            if (one.object, one.name) not in found and not self._is_external(one):
+                missing.setdefault((one.name, self._nowhere(one)), {})[one.object] = None
+        for (name, said), (first, *more) in missing.items():
+            needs = f"{first} and {len(more)} more need" if more else f"{first} needs"
+            self.faults.append(f"{needs} {name}, and {said}")
+            self.lost.add(name)
+
+    def _is_external(self, missing: Missing) -> bool:
+        """Whether the caller, or the package of a file, says that the system has what the file needs."""
+        owner = self._installed.owners[missing.object]
+        return self._plan.may_be_external(missing.name) or system_names(owner, Settings())(missing.name)
+
+    def _nowhere(self, missing: Missing) -> str:
+        name = missing.name
+        if name in self._plan.sdk.names and missing.object in self._sdk:
+            return "its search path does not lead to --sdk, which has it"
+        if name in self._plan.sdk.names:
+            return f"--sdk has it in a deeper directory; --take={name} uses it"
+        there = sorted(path for path in self._package.linked if path.rpartition("/")[2] == name)
+        if there:
+            return f"no search path leads to {', '.join(there)}"
+        return "neither the wheel, nor --sdk, nor every system with its platform tag has it"
+
     def check(self, edit: FileEdit) -> None:
         """Check one file."""
-        loading, before = self._loader.load(edit.path), len(self.faults)
-        found = loading.found
+        found = self._loadings[edit.path].found
         direct: dict[str, str] = {}
         for old, library in edit.needs.libraries.items():
             taken = found.get((edit.path, library.name))
@@ -137,7 +164,7 @@ class _Prover:
             direct[old] = library.path
         scope = [symbols for path in dict.fromkeys(found.values()) if path and (symbols := self._symbols(path))]
         of_sdk = [path for path in dict.fromkeys(found.values()) if path and path in self._sdk]
-        others = [name for name in edit.needs.linked.needed if self._is_unknown(name, edit.needs)]
+        is_closed = all(found.get((edit.path, name)) or _has_versions(name) for name in self._needed(edit.path))
         unproven = []
         for symbol in self._own[edit.path].needed:
             if symbol.library is not None:
@@ -145,31 +172,17 @@ class _Prover:
             elif any(one.defines(symbol.name) for one in scope):
                 self.count += any(self._sdk[path].defines(symbol.name) for path in of_sdk)
             elif not self._is_supplied(symbol):
-                said = self._attributed(symbol.name, edit.needs, direct, others)
-                if said:
-                    self.faults.append(f"{edit.path} needs {symbol.name}, and {said}")
+                said = self._lost(symbol.name)
+                if said or is_closed:
+                    names = ", ".join(library.name for library in edit.needs.libraries.values())
+                    self.faults.append(f"{edit.path} needs {symbol.name}, and {said or f'none of {names} has it'}")
                 else:
                     unproven.append(symbol.name)
         if unproven:
             self.unproven[edit.path] = tuple(unproven)
-        lacking = self._lacking(loading.missing, has_faults=len(self.faults) > before)
-        self.faults[before:before] = [one for one in lacking if one not in self.faults]
 
-    def _lacking(self, missing: Sequence[Missing], *, has_faults: bool) -> list[str]:
-        """Return what libraries of the SDK do not find, unless the system may have it.
-
-        It may if no wheel of the SDK has it, the SDK is whole, and all symbols are there.
-        """
-        return [
-            f"{one.object} needs {one.name}, and "
-            + (
-                "does not find it, although --sdk has it"
-                if one.name in self._facts.names
-                else "no wheel of --sdk has it"
-            )
-            for one in missing
-            if one.object in self._sdk and (one.name in self._facts.names or has_faults or not self._facts.is_whole)
-        ]
+    def _needed(self, path: str) -> tuple[str, ...]:
+        return self._package.linked[path].needed
 
     def check_other(self, path: str) -> None:
         """Check a file that stays as it is, and may use a copy that others have loaded."""
@@ -200,25 +213,6 @@ class _Prover:
             return True
         return any(one.defines(symbol.name) for one in self._kept)
 
-    def _is_unknown(self, name: str, needs: FileNeeds) -> bool:
-        """Whether a needed library may have any symbols: all of glibc's and GCC's have versions."""
-        return name in needs.system or (
-            name not in needs.libraries
-            and not any(fnmatchcase(name, pattern) for pattern in SYSTEM_LIBRARIES)
-            and not any(name in (one.soname, path.rpartition("/")[2]) for path, one in self._package.linked.items())
-        )
-
-    def _attributed(self, name: str, needs: FileNeeds, direct: Mapping[str, str], others: Collection[str]) -> str:
-        """Say which library of the SDK must have a symbol that none has; `""` if that cannot be known."""
-        if lost := self._lost(name):
-            return lost
-        for path in direct.values():
-            if _word(name) in self._words(path):
-                return f"{path} lacks it"
-        if not others and name.startswith("_Z") and not _STANDARD.match(name):  # The C library has none of these.
-            return f"none of {', '.join(library.name for library in needs.libraries.values())} has it"
-        return ""
-
     def _lost(self, name: str) -> str:
         """Say which library of the SDK lacks a symbol that the copy of it has, which is left out; `""` if none does."""
         having = [copy for path, copy in self._gone.items() if copy.library and self._own[path].defines(name)]
@@ -229,17 +223,7 @@ class _Prover:
     def _has(self, path: str, name: str) -> bool:
         return path in self._sdk and self._sdk[path].defines(name)
 
-    def _words(self, path: str) -> frozenset[str]:
-        if path not in self._known_words:
-            counts = Counter(word for word in map(_word, self._sdk[path].defined) if word)
-            own = (word for word, count in counts.items() if count * _OWN_WORD >= counts.total())
-            self._known_words[path] = frozenset(own)
-        return self._known_words[path]
 
-
-def _word(symbol: str) -> str:
-    if symbol.startswith("_Z"):
-        match = None if _STANDARD.match(symbol) else _NAMESPACE.match(symbol)
-        return f"{symbol[match.end() : match.end() + int(match[1][:4])]}::" if match else ""
-    match = _WORD.match(symbol)
-    return match[1] if match else ""
+def _has_versions(name: str) -> bool:
+    """Whether all symbols of a library of the system have versions: glibc's and GCC's have."""
+    return is_system_library(name)

@@ -26,10 +26,12 @@ from develop.testing.framework_wheel import (
 from develop.testing.wheel_sample import METADATA, Sample, make_record
 from wheels.require_sdk import proof, tool
 
+LOST = library(None, ["librocm_sysdeps_z.so.1", "libMIOpen.so.1"])
 
-def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+
+def refused(folder: Path, sample: Sample, capsys: pytest.CaptureFixture[str], *options: str, code: int = 1) -> str:
     """Return what the command says; it must fail, and leave nothing behind."""
-    assert run(folder, sample, *options) == 1
+    assert run(folder, sample, *options) == code
     assert not (folder / "out").exists()
     said = capsys.readouterr()
     assert (said.out, said.err[:25]) == ("", "rocm-wheels require-sdk: ")
@@ -55,8 +57,42 @@ def acme(name: str, data: bytes) -> Sample:
             "acme/new.so needs _ZN4acme7unknownEv, and none of libhip.so.7 has it",
         ),
         (
-            acme("acme/new.so", library(None, ["libhip.so.7", "libother.so"], undefined=["hipNew", "other"])),
-            "acme/new.so needs hipNew, and _sdk_core/lib/libhip.so.7 lacks it",
+            acme("acme/new.so", library(None, ["libhip.so.7"], undefined=["hipNew"])),
+            "acme/new.so needs hipNew, and none of libhip.so.7 has it",
+        ),
+        (
+            acme("acme/new.so", library(None, ["libhip.so.7", "librocsolver.so.0", "libLLVM.so.23.0git"])),
+            "acme/new.so needs librocsolver.so.0, and neither the wheel, nor --sdk, nor every system with its platform",
+        ),
+        (
+            Sample({**FILES, **dict.fromkeys(("acme/a.so", "acme/b.so", "acme/c.so"), LOST)}, name="acme"),
+            "acme/a.so and 2 more need libMIOpen.so.1, and neither the wheel, nor --sdk, nor every system with",
+        ),
+        (
+            acme("acme/new.so", LOST),
+            "packages have these libraries: --externals=libMIOpen.so.1 --externals=librocm_sysdeps_z.so.1. If",
+        ),
+        (
+            Sample(
+                {
+                    **FILES,
+                    "acme/libown.so": library("libown.so.1"),
+                    "acme/new.so": library(None, ["libhip.so.7", "libown.so.1"], rpath="$ORIGIN"),
+                },
+                name="acme",
+            ),
+            "acme/new.so needs libown.so.1, and neither the wheel, nor --sdk, nor",
+        ),
+        (
+            Sample(
+                {
+                    **FILES,
+                    "acme/lib/libown.so.1": library("libown.so.1"),
+                    "acme/new.so": library(None, ["libhip.so.7", "libown.so.1"]),
+                },
+                name="acme",
+            ),
+            "acme/new.so needs libown.so.1, and no search path leads to acme/lib/libown.so.1",
         ),
         (acme("acme-1.0.dist-info/RECORD.jws", b"{}"), "is signed (RECORD.jws)"),
         (
@@ -97,7 +133,7 @@ def test_wheels_that_do_not_fit(
 def test_options_that_do_not_fit(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
 ) -> None:
-    assert message in refused(tmp_path, EXPECTS, capsys, *options)
+    assert message in refused(tmp_path, EXPECTS, capsys, *options, code=2)
 
 
 def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,39 +149,44 @@ def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.C
 
 
 def test_a_module_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    said = refused(tmp_path, acme("acme/_sdk_init.py", b""), capsys, "--init-py=acme")
+    said = refused(tmp_path, acme("acme/_sdk_init.py", b""), capsys, "--init-py=acme", code=2)
     assert "has acme/_sdk_init.py already" in said
 
 
 def test_a_copy_that_has_more_symbols_than_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     extra = library(GRAFTED, symbols=(*HIP, "special"))
-    user = library(None, [GRAFTED, "libx.so"], undefined=["special"])
+    user = library(None, [GRAFTED], undefined=["special"])
     files = {**BUNDLES.files, f"acme.libs/{GRAFTED}": extra, "acme/user.so": user}
     said = refused(tmp_path, Sample(files, name="acme"), capsys, "--drop-bundled")
     assert f"acme/user.so needs special, and _sdk_core/lib/libhip.so.7 lacks it, which acme.libs/{GRAFTED} has" in said
-    files["acme/user.so"] = library(None, ["libx.so"], undefined=["special"])
+    files["acme/user.so"] = library(None, [], undefined=["special"])
     said = refused(tmp_path, Sample(files, name="acme"), capsys, "--drop-bundled")
     assert "acme/user.so needs special, and _sdk_core/lib/libhip.so.7 lacks it" in said
     assert run(tmp_path, Sample(files, name="acme"), "--drop-bundled", "--allow-missing=spec*") == 0
 
 
 def test_symbols_that_something_else_may_have(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sample = acme("acme/new.so", library(None, ["libhip.so.7", "libother.so"], undefined=["other_call"]))
-    assert run(tmp_path, sample) == 0
+    """What they are called says nothing of who has them."""
+    undefined = ["other_call", "hipNew", "_ZN3hip3newEv"]
+    sample = acme("acme/new.so", library(None, ["libhip.so.7", "libother.so"], undefined=undefined))
+    assert run(tmp_path, sample, "--externals=libother.so") == 0
     said = capsys.readouterr().out
     assert "acme/new.so: needs libhip.so.7\n      not proven, because a library that was not looked at" in said
-    assert "may have them: other_call\n" in said
+    assert "may have them: other_call, hipNew, _ZN3hip3newEv\n" in said
 
 
 def test_an_sdk_that_lacks_what_its_libraries_need(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = {"acme/a.so": library(None, ["libblas.so.5"], undefined=["hipMalloc"])}
     sdk(tmp_path, MATH)
     said = refused(tmp_path, Sample(files, name="acme"), capsys)
-    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and no wheel of --sdk has it\n" in said
+    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and neither the wheel, nor --sdk, nor every" in said
     blind = {"_sdk_math/lib/libblas.so.5": library("libblas.so.5", ["libhip.so.7"], BLAS)}
     sdk(tmp_path, CORE, Sample(blind, name="sdk_math", version=MATH.version))
     said = refused(tmp_path, Sample(files, name="acme"), capsys)
-    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and does not find it, although --sdk has it\n" in said
+    assert (
+        "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and its search path does not lead to --sdk, which has it\n"
+        in said
+    )
 
 
 def test_another_version_can_be_left_to_the_system(tmp_path: Path) -> None:
@@ -154,7 +195,7 @@ def test_another_version_can_be_left_to_the_system(tmp_path: Path) -> None:
 
 def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "sdk").mkdir()
-    assert "holds no distributions" in refused(tmp_path, EXPECTS, capsys)
+    assert "holds no distributions" in refused(tmp_path, EXPECTS, capsys, code=2)
     (tmp_path / "sdk/sdk.whl").write_bytes(CORE.build())
     assert "sdk.whl: not a wheel's file name" in refused(tmp_path, EXPECTS, capsys)
     (tmp_path / "sdk/sdk.whl").unlink()
@@ -167,7 +208,7 @@ def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureF
 def test_two_versions_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = Sample(CORE.files, name="sdk_core", version="7.11")
     sdk(tmp_path, CORE, MATH, other)
-    said = refused(tmp_path, EXPECTS, capsys)
+    said = refused(tmp_path, EXPECTS, capsys, code=2)
     first, second = tmp_path / "sdk" / other.filename, tmp_path / "sdk" / CORE.filename
     assert f"{first} and {second}: two wheels of sdk-core in --sdk. Name one of them" in said
 
@@ -178,7 +219,7 @@ def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[
     again = tmp_path / "sdk/again" / CORE.filename
     again.parent.mkdir()
     again.write_bytes(Sample({**CORE.files, "other": b""}, name="sdk_core", version=CORE.version).build())
-    assert "two wheels of sdk-core in --sdk. Name one of them" in refused(tmp_path, EXPECTS, capsys)
+    assert "two wheels of sdk-core in --sdk. Name one of them" in refused(tmp_path, EXPECTS, capsys, code=2)
     again.write_bytes((tmp_path / "sdk" / CORE.filename).read_bytes())
     assert run(tmp_path, EXPECTS) == 0
 
@@ -259,7 +300,7 @@ def test_a_package_that_the_sdk_does_not_require(tmp_path: Path, capsys: pytest.
     sdk(tmp_path, CORE, Sample(MATH.files, name="sdk_math", version=MATH.version))
     files = {"acme/a.so": library(None, ["libblas.so.5"], undefined=[BLAS[0]])}
     said = refused(tmp_path, Sample(files, name="acme"), capsys)
-    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and does not find it" in said
+    assert "_sdk_math/lib/libblas.so.5 needs libhip.so.7, and its search path does not" in said
 
 
 def test_a_file_that_cannot_be_edited(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -278,7 +319,7 @@ def test_a_wheel_that_changes_meanwhile(
         return prove(*arguments)  # type: ignore[arg-type]  # as the tool calls it
 
     monkeypatch.setattr(tool, "prove", changed)
-    said = refused(tmp_path, EXPECTS, capsys)
+    said = refused(tmp_path, EXPECTS, capsys, code=2)
     assert "was changed while" in said
 
 
@@ -294,11 +335,11 @@ def test_an_interrupted_run_leaves_nothing(
     assert not (tmp_path / "out").exists()
 
 
-def test_the_help_has_examples_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_examples_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"], INIT_PY)
     said = capsys.readouterr().out
-    for part in ("examples:\n", "what changes:\n", "exit status:\n", "rocm-wheels require-sdk acme-1.0"):
+    for part in ("examples:\n", "what changes:\n", "exit code:\n", "rocm-wheels require-sdk acme-1.0"):
         assert part in said
 
 
@@ -312,5 +353,7 @@ def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixtur
 def test_a_file_in_the_place_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_text("x")
     for place in ("file", "file/below"):
-        assert "expected a directory or nothing" in refused(tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}")
+        assert "expected a directory or nothing" in refused(
+            tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}", code=2
+        )
     assert (tmp_path / "file").read_text() == "x"

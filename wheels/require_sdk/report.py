@@ -33,9 +33,8 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     for copy in plan.copies:
         outcome = f"stays: {copy.stays}" if copy.stays else "left out"
         yield f"    bundled {copy.path} ({size_text(copy.size)}), {_origin(copy)}: {outcome}"
-    left = sorted({name for edit in plan.edits for name in edit.needs.system})
-    if left:
-        yield f"    left to the system: {', '.join(left)}"
+    if plan.externals:
+        yield f"    left to users' machines and other packages: {', '.join(plan.externals)}"
     if plan.elsewhere:
         yield f"    not edited, because it is installed outside of site-packages: {', '.join(plan.elsewhere)}"
     yield from _opened(plan)

@@ -15,11 +15,13 @@ from pathlib import Path
 from packaging.utils import NormalizedName, canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols
+from lib.elf.library_name import parse_library_name
 from lib.gpus.paths import target_of_distribution
 from lib.wheel.zip_members import ZipMember
-from wheels.require_sdk.names import is_library, stem
+from wheels.require_sdk.names import stem
 from wheels.require_sdk.own_gpus import Gpus
 from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
@@ -89,7 +91,9 @@ class Sdk:
         self.gpus = gpus
         wheels, sdists = find_distributions(paths)
         if not wheels:
-            raise ToolError(f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk")
+            raise CannotRunError(
+                f"{', '.join(map(str, paths))}: no wheels (.whl) of an SDK there. Name them with --sdk"
+            )
         self._opened = [open_wheel(path) for path in wheels]
         self._facts: list[dict[str, FileFacts]] = [{} for _ in wheels]
         self._found: dict[str, list[_SdkMember]] = defaultdict(list)
@@ -107,7 +111,9 @@ class Sdk:
             raise ToolError(f"{wheels[0]}: no library (lib*.so) in the wheels of --sdk. Name those that have some")
         for pattern in take:
             if not any(fnmatchcase(name, pattern) for name in self.libraries):
-                raise ToolError(f"--take={pattern}: matches no library of the SDK; expected a file name or pattern")
+                raise CannotRunError(
+                    f"--take={pattern}: matches no library of the SDK; expected a file name or pattern"
+                )
         self.offered = _offered(self.libraries, take)
         """What wheels take from the SDK, by file name."""
         self.selectors = self._selectors(sdists)
@@ -117,11 +123,12 @@ class Sdk:
         wheel = make_wheel(opened, ())
         if wheel.name is None or wheel.version is None:
             raise ToolError(f"{opened.path}: not a wheel's file name; expected NAME-VERSION-PYTHON-…")
-        if opened.archive.troubles:
-            trouble = opened.archive.troubles[0]
+        if trouble := opened.archive.damage:
             raise ToolError(f"{opened.path}: damaged: {trouble.member} {trouble.evidence}. Download it again")
         libraries = [
-            (member, place) for member in opened.to_read if is_library(place := wheel.installed(member.name) or "")
+            (member, place)
+            for member in opened.to_read
+            if parse_library_name(place := wheel.installed(member.name) or "")
         ]
         if is_for_windows(wheel.tags) or (wheel.label and not libraries):  # Variants of the selector are many.
             return
@@ -129,7 +136,7 @@ class Sdk:
             other = self._opened[self._wheels[wheel.name]].path
             if other.name == opened.path.name and filecmp.cmp(other, opened.path, shallow=False):
                 return
-            raise ToolError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
+            raise CannotRunError(f"{opened.path} and {other}: two wheels of {wheel.name} in --sdk. Name one of them")
         self._wheels[wheel.name] = number
         for member, path in libraries:
             found = SdkLibrary(path, wheel.name, wheel.version, opened.path.name)
@@ -270,7 +277,7 @@ class Sdk:
             for path, found in symbols_of(wheel.files, opened.path.name).items():
                 symbols[wheel.installed(path) or path] = found
         packages, _ = gather(DistributionSet(tuple(wheels)))
-        return SdkFacts(packages, symbols, frozenset(self.libraries), frozenset(self._wheels))
+        return SdkFacts(packages, symbols, frozenset(self.libraries))
 
 
 def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict[str, SdkLibrary]:
@@ -298,11 +305,3 @@ class SdkFacts:
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)
     names: frozenset[str] = frozenset()
     """The file names of all libraries that the SDK has."""
-    distributions: frozenset[str] = frozenset()
-    """The names of all its wheels."""
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the packages require none that is no wheel of the SDK."""
-        required = (one for package in self.packages for one in package.requires if applies(one))
-        return all(canonicalize_name(one.name) in self.distributions for one in required)

@@ -5,7 +5,6 @@ symbol version that the wheel needs from it.
 """
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lib.common.program import ToolError, printable
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from lib.common.program import printable
 from lib.pack.segment import COMPRESSIONS
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
@@ -28,10 +28,12 @@ from wheels.require_sdk.symbols import COLLECTOR
 from wheels.require_sdk.write import Writer, space_for_wheel
 
 EPILOG = """what changes:
-  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk7.10.0-cp312-cp312-linux_x86_64.whl
+  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
   RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
   Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
                 is in packages of its own, also the extra that brings it: sdk[device-gfx942]
+  Requires-External
+                names the libraries that --externals allows to come from elsewhere, as far as the wheel needs them
   copies        copies of the SDK's libraries are reported, and left out with --drop-bundled
   other files   are copied, byte by byte
 
@@ -40,14 +42,14 @@ examples:
   rocm-wheels require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
   rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
   rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --externals 'libtorch*' --externals 'libc10*'
   rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
 
 Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
-exit status:
-  0  the new wheel was written
-  1  the wheel does not fit the SDK, or cannot be edited: nothing was written
-  2  the command line is wrong"""
+""" + exit_codes(
+    "the new wheel was written", "a wheel is damaged, does not fit the SDK, or cannot be edited: nothing was written"
+)
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class Arguments:
     drop_bundled: bool
     leave: list[str]
     take: list[str]
+    externals: list[str]
     allow_missing: list[str]
     device: str
     local_version: str
@@ -116,7 +119,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         "--local-version",
         default="",
         metavar="TEXT",
-        help="local version of the new wheel (default: sdk and the SDK's version)",
+        help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
     )
     add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
     add(
@@ -150,6 +153,14 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
         help="file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
     )
     add(
+        "--externals",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
+        "those that the wheel needs (Requires-External)",
+    )
+    add(
         "--allow-missing",
         action="append",
         default=[],
@@ -163,18 +174,21 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     try:
         SpecifierSet(arguments.specifier).contains("0")
     except ValueError:  # InvalidSpecifier, or too many digits for Python.
-        raise ToolError(
+        raise CannotRunError(
             f"--specifier={arguments.specifier}: expected a version specifier, such as `>=7.10,<7.11` or `~=7.10.0`"
         ) from None
     local = arguments.local_version
     try:
         Version(f"1+{local or 'x'}")
     except ValueError:
-        raise ToolError(f"--local-version={local}: expected letters and digits, with dots between: sdk7.10") from None
+        raise CannotRunError(
+            f"--local-version={local}: expected letters and digits, with dots between: sdk.7.10"
+        ) from None
     return Wishes(
         arguments.specifier,
         arguments.drop_bundled,
         tuple(arguments.leave),
+        tuple(arguments.externals),
         local,
         arguments.init_py,
         init_py,
@@ -201,14 +215,10 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
 
 
 def main(argv: Sequence[str] | None, init_py: InitPy) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
-    try:
+
+    def work() -> None:
         print(printable("\n".join(require(arguments, init_py))))
-    except (ToolError, OSError) as error:
-        print(f"rocm-wheels require-sdk: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("rocm-wheels require-sdk: interrupted; nothing was written", file=sys.stderr)
-        return 130
-    return 0
+
+    return run_command("rocm-wheels require-sdk", work, otherwise=FOUND)

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.device.kpack import SUFFIX
 from lib.device.machine import code_object_target
@@ -65,7 +66,9 @@ def device_files(wheel: Wheel, whole: Collection[str] = ()) -> Mapping[str, Devi
     """
     for pattern in whole:
         if not any(fnmatchcase(path, pattern) for path in wheel.files):
-            raise ToolError(f"{wheel.path}: --whole={pattern} matches no file of the wheel; expected a path or pattern")
+            raise CannotRunError(
+                f"{wheel.path}: --whole={pattern} matches no file of the wheel; expected a path or pattern"
+            )
     left = (facts for path, facts in sorted(wheel.files.items()) if not any(fnmatchcase(path, one) for one in whole))
     found = (_device_file(wheel, facts) for facts in left)
     return {one.path: one for one in found if one is not None}

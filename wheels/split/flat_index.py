@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from lib.common.program import ToolError, size_text
+from lib.common.command import CannotRunError
+from lib.common.program import size_text
 from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.groups import Group
@@ -60,7 +61,7 @@ def _copy(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
         shutil.copyfile(fat.path, scratch / place.name)
         with (scratch / place.name).open("rb") as file:
             if hashlib.file_digest(file, "sha256").hexdigest() != fat.sha256:
-                raise ToolError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
+                raise CannotRunError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
         yield place.name
 
 

@@ -8,7 +8,7 @@ Names, families and owners are as in AMD's table (`lib.gpus`).
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from lib.common.program import ToolError
+from lib.common.command import CannotRunError
 from lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
 from lib.gpus.known_targets import is_known, suggestion
 from lib.gpus.table import TARGETS
@@ -46,7 +46,7 @@ def parse_groups(text: str) -> tuple[Group, ...]:
     """
     words = [word.strip() for word in text.split(",") if word.strip()]
     if not words:
-        raise ToolError("--targets: names no GPU; expected a list such as gfx942,gfx1100 or gfx110X-all")
+        raise CannotRunError("--targets: names no GPU; expected a list such as gfx942,gfx1100 or gfx110X-all")
     groups = {group.label: group for group in map(_group, words)}
     return tuple(groups[label] for label in sorted(groups))
 
@@ -54,16 +54,18 @@ def parse_groups(text: str) -> tuple[Group, ...]:
 def _group(word: str) -> Group:
     family = parse_family(word)
     if ":" in word:
-        raise ToolError(
+        raise CannotRunError(
             f"--targets: {word} has features; expected {word.partition(':')[0]}, whose wheel has the code for all "
             "settings of them"
         )
     if family is None and not is_target(word):
-        raise ToolError(
+        raise CannotRunError(
             f"--targets: {word!r} is not a GPU target or family; expected names such as gfx942 or gfx110X-all; "
             f"{suggestion(word)}"
         )
     names = {package_owner(word)} if family is None else {one.owner for one in TARGETS if family.has(one.name)}
     if not names:
-        raise ToolError(f"--targets: no GPU target is known of the family {word}; name the targets; {suggestion(word)}")
+        raise CannotRunError(
+            f"--targets: no GPU target is known of the family {word}; name the targets; {suggestion(word)}"
+        )
     return Group(name_in_distribution(word).lower(), tuple(sorted(map(TargetId, names))))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.gpus.known_targets import suggestion
 from lib.gpus.target_id import TargetId
@@ -20,7 +21,7 @@ from wheels.common.sound_wheel import SIGNATURES, SoundWheel
 from wheels.split.device_files import DeviceFile, Form, device_files
 from wheels.split.groups import Group
 from wheels.split.naming import HOST, device_distribution, device_name
-from wheels.split.stray_code import stray_code
+from wheels.verify.device.stray_code import stray_code
 
 #: Files of the .dist-info directory that every thin wheel has its own of, or none.
 MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
@@ -107,7 +108,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
         )
     for group in groups:
         if unknown := group.unknown(codes):
-            raise ToolError(
+            raise CannotRunError(
                 f"--targets: {unknown[0]} is an unknown GPU: neither AMD's nor LLVM's table has it, and "
                 f"{fat.path} has no code for it by name; {suggestion(str(unknown[0]))}"
             )
@@ -122,7 +123,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
 
 def _stray(fat: SoundWheel) -> str:
     """Say which device code is where it cannot be split; `""` if none is."""
-    found = list(map(str, stray_code(fat)))
+    found = list(map(str, stray_code(fat.wheel)))
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"; it has code that stays whole: {'; '.join(found[:_SHOWN])}{more}" if found else ""
 

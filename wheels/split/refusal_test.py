@@ -17,11 +17,11 @@ from wheels.split.write import write_thin_wheels
 RECORD = "acme-1.0.dist-info/RECORD"
 
 
-def refused(path: Path, output: Path, capsys: pytest.CaptureFixture[str], *options: str) -> str:
+def refused(path: Path, output: Path, capsys: pytest.CaptureFixture[str], *options: str, code: int = 1) -> str:
     """Return what the command says; it must fail, and leave nothing behind."""
     if not any(option.startswith("--targets") for option in options):
         options = ("--targets=gfx1100", *options)
-    assert tool.main([str(path), "--output", str(output), *options]) == 1
+    assert tool.main([str(path), "--output", str(output), *options]) == code
     assert not output.exists()
     said = capsys.readouterr()
     assert (said.out, said.err[:19]) == ("", "rocm-wheels split: ")
@@ -156,8 +156,8 @@ def test_the_fat_wheel_beside_variants_keeps_its_record(tmp_path: Path, capsys: 
 
 def test_wheels_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     output = tmp_path / "thin"
-    assert "is not a wheel; expected a file" in refused(tmp_path / "absent.whl", output, capsys)
-    assert "is not a wheel; expected a file" in refused(tmp_path, output, capsys)
+    assert "absent.whl: no such file; expected a wheel" in refused(tmp_path / "absent.whl", output, capsys, code=2)
+    assert "is not a wheel; expected a file" in refused(tmp_path, output, capsys, code=2)
     path = tmp_path / "acme.whl"
     path.write_bytes(FAT.build())
     assert "not a wheel's file name; expected NAME-VERSION" in refused(path, output, capsys)
@@ -201,22 +201,29 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    ("files", "options", "message"),
+    ("code", "files", "options", "message"),
     [
-        ({}, ("--targets=gfx908",), "no code that gfx908 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101"),
-        ({}, ("--targets=gfx9999",), "'gfx9999' is not a GPU target or family"),
-        ({}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is an unknown GPU: neither AMD's nor LLVM's"),
-        ({"acme/s.so": library(plain(("amdgcnspirv",)))}, ("--targets=gfx1109",), "; near it are gfx1"),
-        ({"acme/K_gfx11.co": b""}, ("--targets=gfx1109",), "has no code for it by name; near it are gfx1"),
-        ({}, ("--targets=,",), "--targets: names no GPU"),
-        ({}, ("--whole=nothing/*",), "--whole=nothing/* matches no file of the wheel"),
         (
+            1,
+            {},
+            ("--targets=gfx908",),
+            "no code that gfx908 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101",
+        ),
+        (2, {}, ("--targets=gfx9999",), "'gfx9999' is not a GPU target or family"),
+        (2, {}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is an unknown GPU: neither AMD's nor LLVM's"),
+        (2, {"acme/s.so": library(plain(("amdgcnspirv",)))}, ("--targets=gfx1109",), "; near it are gfx1"),
+        (2, {"acme/K_gfx11.co": b""}, ("--targets=gfx1109",), "has no code for it by name; near it are gfx1"),
+        (2, {}, ("--targets=,",), "--targets: names no GPU"),
+        (2, {}, ("--whole=nothing/*",), "--whole=nothing/* matches no file of the wheel"),
+        (
+            1,
             {},
             ("--shape=host-device",),
             "part of programs or libraries, and one file belongs to one wheel: acme/lib/lib",
         ),
-        ({"acme/k.co": b"CCOB\1\0\0\0"}, (), "acme/k.co: its device code cannot be read: at 0x0"),
+        (1, {"acme/k.co": b"CCOB\1\0\0\0"}, (), "acme/k.co: its device code cannot be read: at 0x0"),
         (
+            1,
             {"acme/k.so": library(bundle([(PREFIX + "gfx1100", b"x"), ("hip-nvptx64-nvidia-cuda--sm_80", b"y")]))},
             (),
             "cannot be sliced: leave the file whole with --whole=acme/k.so",
@@ -224,9 +231,14 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     ],
 )
 def test_device_code_that_is_not_as_asked(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, bytes], options: tuple[str, ...], message: str
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    code: int,
+    files: dict[str, bytes],
+    options: tuple[str, ...],
+    message: str,
 ) -> None:
-    assert message in refused(wheel(tmp_path, files), tmp_path / "thin", capsys, *options)
+    assert message in refused(wheel(tmp_path, files), tmp_path / "thin", capsys, *options, code=code)
 
 
 @pytest.mark.parametrize(
@@ -263,7 +275,7 @@ def test_one_wheel_of_several_that_cannot_be_split(tmp_path: Path, capsys: pytes
     good, bad = written(tmp_path), written(tmp_path, Sample())
     assert tool.main([str(good), str(bad), "--targets=gfx1100", "--output", str(tmp_path / "thin")]) == 1
     assert not (tmp_path / "thin").exists()
-    assert tool.main([str(good), str(good), "--targets=gfx1100", "--output", str(tmp_path / "thin")]) == 1
+    assert tool.main([str(good), str(good), "--targets=gfx1100", "--output", str(tmp_path / "thin")]) == 2
     assert "2 of the wheels would be written to this path" in capsys.readouterr().err
 
 
@@ -278,12 +290,12 @@ def test_a_wheel_that_changes_meanwhile(
         return write(*arguments)  # type: ignore[arg-type]  # as the tool calls it
 
     monkeypatch.setattr(tool, "write_thin_wheels", changed)
-    said = refused(path, tmp_path / "thin", capsys)
+    said = refused(path, tmp_path / "thin", capsys, code=2)
     assert "changed while it was read" in said or "was changed while the wheel was read" in said
 
 
 def test_an_output_directory_that_cannot_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").write_bytes(b"")
     path = written(tmp_path)
-    assert tool.main([str(path), "--targets=gfx1100", "--output", str(tmp_path / "file")]) == 1
+    assert tool.main([str(path), "--targets=gfx1100", "--output", str(tmp_path / "file")]) == 2
     assert "rocm-wheels split: " in capsys.readouterr().err

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.plan import ThinWheel
 from wheels.split.sizes import SplitSizes
-from wheels.split.stray_code import stray_code
+from wheels.verify.device.stray_code import stray_code
 
 #: So many files are named in a line; the rest is a number.
 _SHOWN = 3
@@ -16,7 +16,7 @@ def describe(fat: SoundWheel, plans: Sequence[ThinWheel], sizes: SplitSizes) -> 
     first, *lines = sizes.lines()
     yield first
     yield from fat.record_lines()
-    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat))
+    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat.wheel))
     for plan, line in zip(plans, lines, strict=True):
         yield line
         if plan.left_out:

@@ -10,7 +10,7 @@ from develop.testing.fat_wheel import FILES, code_object, library, plain, writte
 from develop.testing.wheel_sample import Sample
 from wheels.common.sound_wheel import read_sound_wheel
 from wheels.split import tool
-from wheels.split.stray_code import COLLECTOR, stray_code
+from wheels.verify.device.stray_code import COLLECTOR, stray_code
 
 GFX942, GFX90A, GFX1100 = code_object(0x4C), code_object(0x3F), code_object(0x41)
 
@@ -21,7 +21,7 @@ RELOCATABLE = code_object(0)[:16] + b"\1\0" + code_object(0)[18:]
 def found(folder: Path, path: str, data: bytes) -> list[str]:
     """Return what is said of a wheel with this file."""
     fat = read_sound_wheel(written(folder, Sample({path: data})), collectors=(COLLECTOR,))
-    return list(map(str, stray_code(fat)))
+    return list(map(str, stray_code(fat.wheel)))
 
 
 @pytest.mark.parametrize(

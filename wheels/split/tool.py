@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import ToolError, printable
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
+from lib.common.program import printable
 from lib.pack.segment import COMPRESSIONS
 from lib.variants.variant_format import DRAFT, SCHEMA
 from wheels.common.output_directory import check_free, publish, scratch_directory
@@ -21,8 +22,8 @@ from wheels.split.groups import parse_groups
 from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from wheels.split.report import describe
 from wheels.split.sizes import SplitSizes, measure, write_report
-from wheels.split.stray_code import COLLECTOR
 from wheels.split.write import space_for_thin_wheels, write_thin_wheels
+from wheels.verify.device.stray_code import COLLECTOR
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
@@ -46,10 +47,7 @@ examples:
 A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V: wheels keep
 all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
-exit status:
-  0  all thin wheels were written
-  1  a wheel cannot be split: nothing was written
-  2  the command line is wrong"""
+{exit_codes("all thin wheels were written", "a wheel is damaged, or cannot be split: nothing was written")}"""
 
 WHEEL_VARIANTS = "wheel-variants"
 SHAPES = {"local-versions": plan_local_versions, WHEEL_VARIANTS: plan_wheel_variants, "host-device": plan_host_device}
@@ -125,7 +123,7 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
     """Raise ToolError if two thin wheels have one place."""
     place, count = Counter(plan.place for plan in plans).most_common(1)[0]
     if count > 1:
-        raise ToolError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
+        raise CannotRunError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
 
 
 def split(arguments: Arguments) -> list[str]:
@@ -165,17 +163,13 @@ def split(arguments: Arguments) -> list[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status."""
+    """Run the command line; returns the exit code."""
     arguments = Arguments(**vars(parser().parse_args(argv)))
-    try:
+
+    def work() -> None:
         print(printable("\n".join(split(arguments))))
-    except (ToolError, OSError) as error:
-        print(f"rocm-wheels split: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("rocm-wheels split: interrupted; what is there is whole", file=sys.stderr)
-        return 130
-    return 0
+
+    return run_command("rocm-wheels split", work, interrupted="what is there is whole", otherwise=FOUND)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line: its help teaches, and its exit status says how it ended."""
+"""The command line: its help teaches, and its exit code says how it ended."""
 
 import errno
 import json
@@ -19,18 +19,11 @@ from wheels.split.plan import plan_local_versions
 from wheels.split.write import space_for_thin_wheels, write_thin_wheels
 
 
-def test_the_help_has_examples_shapes_and_the_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_help_has_examples_shapes_and_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"])
     said = capsys.readouterr().out
-    parts = (
-        "examples:\n",
-        "shapes:\n",
-        "exit status:\n",
-        "rocm-wheels split acme-1.0",
-        "'acme[device-gfx1100]'",
-        DRAFT,
-    )
+    parts = ("examples:\n", "shapes:\n", "exit code:\n", "rocm-wheels split acme-1.0", "'acme[device-gfx1100]'", DRAFT)
     for part in parts:
         assert part in said
 
@@ -62,7 +55,7 @@ def full(*arguments: object) -> None:
 def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wheels.split.write.write_wheel", full)
     output = tmp_path / "thin"
-    assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 1
+    assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"rocm-wheels split: {output}: No space left on device; about ")
     assert said.count("\n") == 1
@@ -113,7 +106,7 @@ def test_a_directory_in_the_place_of_a_file_is_refused_before_anything_is_writte
     path = output / place.format(thin=FAT.filename.replace("-1.0-", "-1.0+gfx942-"))
     path.mkdir(parents=True)
     before = sorted(output.rglob("*"))
-    assert tool.main([str(written(tmp_path)), f"--output={output}", *options]) == 1
+    assert tool.main([str(written(tmp_path)), f"--output={output}", *options]) == 2
     assert f"rocm-wheels split: {path}: {message}" in capsys.readouterr().err
     assert sorted(output.rglob("*")) == before
 
@@ -123,6 +116,6 @@ def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_written(
 ) -> None:
     (tmp_path / "thin").mkdir()
     (tmp_path / "thin/gfx942").write_text("")
-    assert tool.main([str(written(tmp_path)), f"--output={tmp_path / 'thin'}", "--targets=gfx1100,gfx942"]) == 1
+    assert tool.main([str(written(tmp_path)), f"--output={tmp_path / 'thin'}", "--targets=gfx1100,gfx942"]) == 2
     assert "gfx942: is a file; expected a directory or nothing" in capsys.readouterr().err
     assert [path.name for path in (tmp_path / "thin").iterdir()] == ["gfx942"]

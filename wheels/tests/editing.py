@@ -36,6 +36,8 @@ class EditedWheel:
     modes: dict[str, int] = field(default_factory=dict)
     methods: dict[str, int] = field(default_factory=dict)
     """Compression methods that differ from deflate."""
+    extras: dict[str, bytes] = field(default_factory=dict)
+    """Extra fields of members."""
     extra_members: list[tuple[str, bytes]] = field(default_factory=list)
     """Written behind all others, and not in RECORD."""
     on_record: list[Callable[[list[tuple[str, str, str]]], None]] = field(default_factory=list)
@@ -78,6 +80,7 @@ class EditedWheel:
             for path, data in [*files.items(), *self.extra_members]:
                 member = zipfile.ZipInfo(path, ZIP_TIME)
                 member.create_system = 3
+                member.extra = self.extras.get(path, b"")
                 member.external_attr = self.modes.get(path, 0o100644) << 16
                 archive.writestr(member, data, compress_type=self.methods.get(path, zipfile.ZIP_DEFLATED))
         wheel = bytearray(target.getvalue())

@@ -56,6 +56,19 @@ def _(edited: EditedSet) -> None:
     tool(edited).on_bytes.append(shift)
 
 
+@fault("W118", "an extra field that is cut off", "tool", INIT)
+def _(edited: EditedSet) -> None:
+    tool(edited).extras[INIT] = b"\1\0\2"
+
+
+@fault("W119", "a comment of the archive", "tool")
+def _(edited: EditedSet) -> None:
+    def comment(wheel: bytearray) -> None:
+        wheel[-2:] = b"\4\0text"
+
+    tool(edited).on_bytes.append(comment)
+
+
 @fault("W106", "a file is compressed by bzip2", "tool", INIT)
 def _(edited: EditedSet) -> None:
     tool(edited).methods[INIT] = zipfile.ZIP_BZIP2

@@ -15,7 +15,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from lib.common.program import ToolError, end_with_parent, usable_cores
+from lib.common.command import CannotRunError
+from lib.common.program import end_with_parent, usable_cores
 from lib.wheel.zip_members import ZipMember
 from wheels.verify import registry
 from wheels.verify.exceptions import DeclaredException, Judged, judge
@@ -132,11 +133,11 @@ def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
         if path.is_dir():
             found = [one for one in path.rglob("*") if one.is_file()]
             if not any(one.name.endswith((".whl", ".tar.gz")) for one in found):
-                raise ToolError(f"{path}: holds no distributions; expected *.whl and *.tar.gz")
+                raise CannotRunError(f"{path}: holds no distributions; expected *.whl and *.tar.gz")
         elif not path.is_file():
-            raise ToolError(f"{path}: no such file or directory")
+            raise CannotRunError(f"{path}: no such file or directory")
         elif not path.name.endswith((".whl", ".tar.gz")):
-            raise ToolError(f"{path}: expected a wheel (.whl), an sdist (.tar.gz) or a directory of them")
+            raise CannotRunError(f"{path}: expected a wheel (.whl), an sdist (.tar.gz) or a directory of them")
         wheels |= {one for one in found if one.suffix == ".whl"}
         sdists |= {one for one in found if one.name.endswith(".tar.gz")}
     by_name = sorted(wheels, key=lambda path: (path.name, path))
@@ -152,7 +153,7 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
         reader = Reader(collectors, build_path=build_path(request.settings))
         facts = _read(opened, reader, request.processes)
     except OSError as error:
-        raise ToolError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None
+        raise CannotRunError(f"{error.filename or 'a wheel'}: cannot be read: {error.strerror or error}") from None
     return DistributionSet(
         tuple(make_wheel(one, found) for one, found in zip(opened, facts, strict=True)), tuple(sdists)
     )

@@ -5,9 +5,7 @@
 This is what the processes of the engine do.
 """
 
-import csv
 import hashlib
-import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,14 +18,13 @@ from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import MemberError, MemberReader
+from lib.wheel.record import MAX_TEXT, record_rows
 from lib.wheel.zip_members import ZipMember
 from wheels.verify.model import STRONGER, FileFacts, is_configuration, is_driver_name, is_path_file
 from wheels.verify.suite import Collector
 
 #: So much of a file's beginning is shown to collectors, in bytes.
 HEAD: Final = 4096
-#: Files are kept, and configuration is looked through, up to this size, in bytes: RECORD has about 100 per file.
-MAX_TEXT: Final = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -58,9 +55,8 @@ def read_algorithms(path: Path, members: Iterable[ZipMember]) -> dict[str, str]:
     found: dict[str, str] = {}
     with path.open("rb") as file:
         for record in records:
-            with suppress(MemberError, ValueError, csv.Error):
-                text = b"".join(MemberReader(file, record).chunks()).decode("utf-8")
-                for row in csv.reader(io.StringIO(text, newline="")):
+            with suppress(MemberError, ValueError):
+                for row in record_rows(b"".join(MemberReader(file, record).chunks())):
                     if len(row) > 1 and (algorithm := row[1].partition("=")[0]) in STRONGER:
                         found[row[0]] = algorithm
     return found

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from lib.common.program import ToolError
+from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.coverage.table import read_coverage
 from wheels.verify import registry
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
@@ -28,10 +28,7 @@ EPILOG: Final = """examples:
   rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
 
-Exit status: 0 if there are no findings except notes, 1 if there are, 2 if the wheels cannot be checked."""
-CLEAN: Final = 0
-FOUND: Final = 1
-CANNOT_RUN: Final = 2
+""" + exit_codes("there are no findings, or only notes", "there are findings")
 
 
 @dataclass(frozen=True)
@@ -151,16 +148,27 @@ def write(outcome: Outcome, arguments: Arguments) -> None:
             path.write_text(content, encoding="utf-8")
 
 
-def explain(identifiers: Sequence[str]) -> int:
+def explain(argv: Sequence[str]) -> int:
     """Print what rules say, all without arguments; returns the exit code."""
     rules = registry.rules()
-    for identifier in identifiers or rules:
-        if identifier not in rules:
-            print(f"rocm-wheels verify: no rule is called {identifier!r}; expected {', '.join(rules)}", file=sys.stderr)
-            return CANNOT_RUN
-        rule = rules[identifier]
-        print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
-    return CLEAN
+    known = argparse.ArgumentParser(
+        prog="rocm-wheels verify rules",
+        description="Explains rules: what is wrong, why that is bad, and what to do.",
+        epilog=exit_codes("the rules are printed"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
+    wanted = known.parse_args(argv).rules
+
+    def work() -> None:
+        for identifier in wanted or rules:
+            if identifier not in rules:
+                raise CannotRunError(f"no rule is called {identifier!r}; expected {', '.join(rules)}")
+            rule = rules[identifier]
+            print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
+
+    return run_command("rocm-wheels verify", work)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -171,14 +179,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = Arguments(**vars(parser().parse_args(argv)))
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
-    try:
+    if arguments.no_set and (arguments.target or arguments.coverage):
+        option = "--target" if arguments.target else "--coverage"
+        parser().error(f"{option} is about the set, which --no-set leaves out; leave one of them out")
+
+    def work() -> int:
         outcome = verify(arguments.paths, make_request(arguments))
         write(outcome, arguments)
-    except (ToolError, OSError) as error:
-        print(f"rocm-wheels verify: {error}", file=sys.stderr)
-        return CANNOT_RUN
-    failed = any(finding.severity is not Severity.NOTE for finding in outcome.judged.findings)
-    return FOUND if failed else CLEAN
+        return FOUND if any(one.severity is not Severity.NOTE for one in outcome.judged.findings) else OK
+
+    return run_command("rocm-wheels verify", work)
 
 
 if __name__ == "__main__":

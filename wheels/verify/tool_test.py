@@ -7,9 +7,10 @@ import pytest
 
 from develop.testing.wheel_fuzz import SAMPLES, check, fuzzer
 from develop.testing.wheel_sample import METADATA, Sample
+from lib.common.command import CANNOT_RUN, FOUND, OK
 from wheels.verify import documentation, registry
 from wheels.verify.finding import Rule
-from wheels.verify.tool import CANNOT_RUN, CLEAN, FOUND, main
+from wheels.verify.tool import main
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/reference/verify-rules.md"
 CONFIG = '[[exception]]\nid = "W512"\nfile = "tests/**"\nreason = "the name is ours"\n'
@@ -32,7 +33,7 @@ def test_a_fault_is_printed_and_makes_the_command_fail(wheel: Path, capsys: pyte
 def test_an_exception_with_a_reason_makes_it_pass(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = wheel.with_name("verify.toml")
     config.write_text(CONFIG)
-    assert main([str(wheel), f"--config={config}"]) == CLEAN
+    assert main([str(wheel), f"--config={config}"]) == OK
     assert capsys.readouterr().out == "1 wheels, 5 files: 0 errors, 0 warnings, 0 notes, 1 excused\n"
 
 
@@ -58,7 +59,7 @@ def test_numbers_too_long_for_python(line: str, tmp_path: Path, capsys: pytest.C
 def test_notes_do_not_fail(tmp_path: Path) -> None:
     sample = Sample({"sample/a-b.py": b""})
     (tmp_path / sample.filename).write_bytes(sample.build())
-    assert main([str(tmp_path)]) == CLEAN
+    assert main([str(tmp_path)]) == OK
 
 
 def test_all_forms_are_written(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,9 +80,9 @@ def test_what_cannot_be_done_is_said_in_one_line(wheel: Path, capsys: pytest.Cap
 
 
 def test_rules_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rules", "W404"]) == CLEAN
+    assert main(["rules", "W404"]) == OK
     assert "an executable stack" in capsys.readouterr().out
-    assert main(["rules"]) == CLEAN
+    assert main(["rules"]) == OK
     assert capsys.readouterr().out.count("remedy: ") == len(registry.rules())
     assert main(["rules", "W999"]) == CANNOT_RUN
 

@@ -112,6 +112,16 @@ IN_BUILD_FILES = (
         target='hip_library(name = "it", srcs = ["it.hip"], archs = ["gfx90a"])',
     ),
     Mistake(
+        "a mistyped attribute of a program",
+        ("//mistake:it: scrs: hip_binary has no such attribute; expected one of `hip_library` about compilation",),
+        target='hip_binary(name = "it", scrs = ["it.hip"])',
+    ),
+    Mistake(
+        "options of C++",
+        ("//mistake:it: cxxopts: hip_binary has no such attribute; expected `copts`, because all sources are HIP",),
+        target='hip_binary(name = "it", srcs = ["it.hip"], cxxopts = ["-O2"])',
+    ),
+    Mistake(
         "rules of another file",
         ("does not contain symbol 'hip_library'",),
         load='load("@rules_rocm_python//rules:sdk.bzl", "hip_library")',
@@ -154,6 +164,11 @@ IN_SOURCES = (
         "a source of CUDA",
         ("ERROR: //mistake:it: mistake/it.hip: cuda_runtime.h is a header of CUDA; expected HIP's", "hipify-perl"),
         source="#include <cuda_runtime.h>\n",
+    ),
+    Mistake(
+        "a header of a library of the SDK",
+        ("mistake/it.hip: thrust/sort.h is a header of the SDK; expected its library, @rocm//:rocthrust, in `deps`",),
+        source="#include <thrust/sort.h>\n",
     ),
     Mistake(
         "device code of another source",

@@ -8,7 +8,7 @@ rocBLAS from there, with the kernels for its targets beside it, where rocBLAS lo
 from collections.abc import Sequence
 from pathlib import Path
 
-from hip.tests.e2e.sdk_libraries import sdk_targets
+from hip.tests.e2e.sdk_libraries import sdk_libraries
 from tests.e2e.testing.builds import Workspace
 
 BUILD = """
@@ -78,7 +78,7 @@ def check_opened(workspace: Workspace, given: Sequence[str], target: str) -> Non
     assert result.returncode == 0, result.stdout
     assert "code object: ELF, square: 1" in result.stdout, result.stdout
     print(f"hipRTC compiles a kernel for {target}", flush=True)
-    if "rocblas" not in sdk_targets(workspace):
+    if "rocblas" not in sdk_libraries(workspace):
         print("rocBLAS is not among these artifacts: not tried", flush=True)
         return
     (package / "blas.cc").write_text(BLAS, encoding="utf-8")

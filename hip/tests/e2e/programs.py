@@ -1,6 +1,7 @@
 """HIP programs with Bazel: the example project, built from real ROCm.
 
     python3 -m hip.tests.e2e.programs --artifacts DIR [--libraries]
+    python3 -m hip.tests.e2e.programs --debian
 
 Run it from the top of the workspace. It copies hip/examples/programs beside a copy of the workspace, and builds it from
 artifacts of ROCm 6 or newer, with the machine's own toolchain for C++. With HIP turned off, its targets are skipped,
@@ -8,8 +9,9 @@ and no SDK is fetched. It shows which actions a change runs, that two output bas
 actions read nothing but their inputs, the system's libraries, and the headers and programs of that toolchain. It runs
 the programs: without a GPU, they say so. Programs of C++ have device code of several libraries, and libraries find what
 they open. Sanitizers find bugs in the host's code. Headers that no target declares stop the build, and those that a
-source does not include compile nothing. Archives of programs run in another directory. Each of some mistakes gets a
-sentence. `--libraries` runs the programs with libraries of the SDK alone.
+source does not include compile nothing. Each of some mistakes gets a
+sentence. `--libraries` runs the programs with libraries of the SDK alone, `--debian` those with libraries of the suite
+that the project's `rocm.debian` names.
 """
 
 import argparse
@@ -24,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hip.tests.e2e.deployment import check_deployment
+from hip.tests.e2e.clang_options import check_clang_options
 from hip.tests.e2e.device_code import check_device_code
 from hip.tests.e2e.headers import check_headers
 from hip.tests.e2e.instrumented import check_instrumented
@@ -41,9 +43,11 @@ TARGETS, ANOTHER = ("gfx1100", "gfx90a"), "gfx1030"
 #: How many sources programs have, how many of these have relocatable device code, and how many become code objects.
 SOURCES, RELOCATABLE, CODE_OBJECTS = 7, 2, 1
 PROGRAMS = ("halves", "show")
+#: What the example's MODULE.bazel fetches of Debian; without it, all that the suite has.
+PACKAGES = '    packages = [\n        "hipcc",\n        "libamdhip64-dev",\n    ],\n'
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
-SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", ".tar", *PROGRAMS)
+SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
 #: What the machine's compiler and interpreter read, besides the system's libraries. A project that has no toolchain for
 #: Python looks for an interpreter with a shell and `which`, which is an alternative in Debian.
 HOST_TOOLCHAIN = ("/bin", "/etc/alternatives", "/usr/bin", "/usr/include", "/usr/libexec")
@@ -57,8 +61,8 @@ def copy_project(directory: Path, example: str, artifacts: Path | None = None) -
     shutil.copytree(rules / example, project)
     module = project / "MODULE.bazel"
     text = module.read_text(encoding="utf-8")
-    assert '"../.."' in text
-    module.write_text(text.replace('"../.."', '"../rules"'), encoding="utf-8")
+    assert '"../../.."' in text
+    module.write_text(text.replace('"../../.."', '"../rules"'), encoding="utf-8")
     (project / "bazelw").write_text('#!/bin/sh\nexec ../rules/bazelw "$@"\n', encoding="utf-8")
     (project / "bazelw").chmod(0o755)
     # The artifacts may lie below /tmp, which sandboxes hide. In other projects, toolchains have other names.
@@ -201,7 +205,8 @@ def check_commands(workspace: Workspace) -> None:
 
 
 def _artifacts(workspace: Workspace) -> Sequence[str]:
-    return (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}", *workspace.options)
+    artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}",) if workspace.artifacts else ()
+    return (*artifacts, *workspace.options)
 
 
 def check_libraries(workspace: Workspace) -> None:
@@ -211,6 +216,16 @@ def check_libraries(workspace: Workspace) -> None:
     check_opened(workspace, _artifacts(workspace), TARGETS[1])
 
 
+def check_debian(workspace: Workspace) -> None:
+    """Run programs with all libraries of the suite, as `rocm.debian` brings them."""
+    module = workspace.directory / "MODULE.bazel"
+    text = module.read_text(encoding="utf-8")
+    assert PACKAGES in text, text
+    module.write_text(text.replace(PACKAGES, ""), encoding="utf-8")
+    check_clang_options(workspace, _artifacts(workspace))
+    check_sdk_libraries(workspace, _artifacts(workspace), TARGETS)
+
+
 def check_all(workspace: Workspace, directory: Path) -> None:
     """Run all, with a directory for other places than the project's."""
     check_without_hip(workspace)
@@ -218,7 +233,6 @@ def check_all(workspace: Workspace, directory: Path) -> None:
     check_own_rules(workspace)
     check_programs(workspace)
     check_commands(workspace)
-    check_deployment(workspace, _artifacts(workspace), directory / "machine")
     check_bytes(workspace, directory)
     check_libraries(workspace)
     check_relocatable(workspace, _artifacts(workspace), TARGETS, NO_GPU)
@@ -230,13 +244,17 @@ def check_all(workspace: Workspace, directory: Path) -> None:
 def main(argv: list[str]) -> int:
     """Run all; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--artifacts", type=Path, required=True, help="artifacts of ROCm 6 or newer")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--artifacts", type=Path, help="artifacts of ROCm 6 or newer")
+    source.add_argument("--debian", action="store_true", help="check programs with libraries of Debian's packages")
     parser.add_argument("--libraries", action="store_true", help="check programs with libraries of the SDK alone")
     args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="rocm-hip-") as directory:
-        workspace = copy_project(Path(directory), EXAMPLE, args.artifacts.resolve())
+        workspace = copy_project(Path(directory), EXAMPLE, args.artifacts and args.artifacts.resolve())
         try:
-            if args.libraries:
+            if args.debian:
+                check_debian(workspace)
+            elif args.libraries:
                 check_libraries(workspace)
             else:
                 check_all(workspace, Path(directory))

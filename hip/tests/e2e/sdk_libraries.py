@@ -1,50 +1,113 @@
 """Programs with libraries of the SDK: a part of hip.tests.e2e.programs.
 
-Each program runs as a copy with its runfiles, in another directory: what its library reads and opens came along. What
-needs a GPU fails with words that say so. rocBLAS, which hipBLAS loads, has kernels in archives for the targets of the
-build alone. The small set of artifacts has rocThrust alone.
+There is one for each library that the SDK has, so each has to load. Each program runs as a copy with its runfiles, in
+another directory: what its library reads and opens came along. What needs a GPU fails with words that say so. rocBLAS,
+which hipBLAS loads, has kernels in archives for the targets of the build alone. A part of a program like ggml has
+several sources with hipBLAS's headers.
 """
 
 import re
-import tarfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.testing.builds import Workspace, built
+from tests.e2e.testing.builds import Workspace
+
+NO_GPU = "no ROCm-capable device is detected"
 
 
 @dataclass(frozen=True)
 class Program:
     """A program with a library of the SDK."""
 
-    #: Its library, and the libraries that this needs: without one of them, the program is left out.
-    libraries: tuple[str, ...]
-    #: What it prints on a machine without a GPU.
-    words: str
+    library: str
     source: str
+    #: What it prints on a machine without a GPU.
+    words: str = NO_GPU
+    #: Further sources.
+    sources: tuple[str, ...] = ()
 
 
 BUILD = """
-load("@rules_rocm_python//hip:defs.bzl", "hip_binary", "hip_tar")
-
-PROGRAMS = {libraries}
+load("@rules_rocm_python//hip:defs.bzl", "hip_binary")
 
 [
     hip_binary(
         name = name,
-        srcs = [name + ".hip"],
+        srcs = [name + ".hip"] + sources,
         copts = ["-std=c++17"],
         deps = ["@rocm//:" + library],
     )
-    for name, library in PROGRAMS.items()
+    for name, (library, sources) in {programs}.items()
 ]
-
-hip_tar(
-    name = "tar",
-    programs = [":" + name for name in PROGRAMS],
-)
 """
+#: Library -> a header of it, and a function. What only has headers has none.
+LIBRARIES = {
+    "amd_comgr": ("amd_comgr/amd_comgr.h", "amd_comgr_get_version"),
+    "amd_smi": ("amd_smi/amdsmi.h", "amdsmi_init"),
+    "hipblas": ("hipblas/hipblas.h", "hipblasCreate"),
+    "hipblaslt": ("hipblaslt/hipblaslt.h", "hipblasLtCreate"),
+    "hipcub": ("hipcub/hipcub.hpp", "hipInit"),
+    "hipfft": ("hipfft/hipfft.h", "hipfftGetVersion"),
+    "hiprand": ("hiprand/hiprand.h", "hiprandGetVersion"),
+    "hiprtc": ("hip/hiprtc.h", "hiprtcVersion"),
+    "hipsolver": ("hipsolver/hipsolver.h", "hipsolverCreate"),
+    "hipsparse": ("hipsparse/hipsparse.h", "hipsparseCreate"),
+    "hipsparselt": ("hipsparselt/hipsparselt.h", "hipsparseLtInit"),
+    "hsa-runtime64": ("hsa/hsa.h", "hsa_init"),
+    "miopen": ("miopen/miopen.h", "miopenGetVersion"),
+    "rccl": ("rccl/rccl.h", "ncclGetVersion"),
+    "rocalution": ("rocalution/rocalution.hpp", "rocalution::stop_rocalution"),
+    "rocblas": ("rocblas/rocblas.h", "rocblas_get_version_string"),
+    "rocfft": ("rocfft/rocfft.h", "rocfft_get_version_string"),
+    "rocm_smi64": ("rocm_smi/rocm_smi.h", "rsmi_init"),
+    "rocprim": ("rocprim/rocprim.hpp", "hipInit"),
+    "rocrand": ("rocrand/rocrand.h", "rocrand_get_version"),
+    "rocsolver": ("rocsolver/rocsolver.h", "rocsolver_get_version_string"),
+    "rocsparse": ("rocsparse/rocsparse.h", "rocsparse_create_handle"),
+}
+#: Libraries of the SDK that programs do not name alone: parts and aliases, the compiler's, and headers.
+OTHERS = re.compile(
+    r"amd_smi_.*|amdhip64|clang.*|hip|hip[-_].*|hipblas-common|hipfftw|LLVM.*|rocm-core|rocm_smi|rocm_smi_.*|rocprim_.*"
+    r"|rocthrust.*|roctx.*"
+)
+LOADED = """
+#include <cstdio>
+#include <hip/hip_runtime.h>
+#include <{header}>
+
+int main() {{
+  void *volatile function = reinterpret_cast<void *>(&{function});
+  std::puts(function ? hipGetErrorString(hipInit(0)) : "");
+}}
+"""
+#: An operation of a backend, in a source of its own.
+OPERATION = """
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <hipblas/hipblas.h>
+
+__global__ void scale{number}(half *x, float a) {{ x[threadIdx.x] = __float2half(a * {number}); }}
+
+int operation{number}(hipblasHandle_t handle, float *x, half *y) {{
+  const float one = 1;
+  scale{number}<<<1, 1>>>(y, one);
+  return hipblasSgemm(handle, HIPBLAS_OP_T, HIPBLAS_OP_N, 1, 1, 1, &one, x, 1, x, 1, &one, x, 1);
+}}
+"""
+BACKEND = """
+#include <cstdio>
+#include <hip/hip_fp16.h>
+#include <hip/hip_runtime.h>
+#include <hipblas/hipblas.h>
+
+{declarations}
+int main() {{
+  if (hipError_t error = hipInit(0)) {{ return std::puts(hipGetErrorString(error)) < 0; }}
+  return {calls};
+}}
+"""
+OPERATIONS = range(4)
 SORT = """
 #include <cstdio>
 #include <thrust/device_vector.h>
@@ -58,12 +121,6 @@ int main() {
     std::puts(error.what());
   }
 }
-"""
-BLAS = """
-#include <cstdio>
-#include <hipblas/hipblas.h>
-
-int main() { std::puts(hipblasStatusToString(HIPBLAS_STATUS_SUCCESS)); }
 """
 COLLECTIVE = """
 #include <cstdio>
@@ -88,22 +145,33 @@ int main() {
   std::printf("MIOpen %zu.%zu.%zu: %s\\n", major, minor, patch, miopenGetErrorString(miopenCreate(&handle)));
 }
 """
-NO_GPU = "no ROCm-capable device is detected"
 PROGRAMS = {
-    "sort": Program(("rocthrust",), NO_GPU, SORT),
-    "blas": Program(("hipblas", "rocblas"), "HIPBLAS_STATUS_SUCCESS", BLAS),
-    "collective": Program(("rccl",), "unhandled cuda error", COLLECTIVE),
-    "convolution": Program(("miopen", "rocblas"), NO_GPU, CONVOLUTION),
+    name.replace("-", "_"): Program(name, LOADED.format(header=header, function=function))
+    for name, (header, function) in LIBRARIES.items()
+} | {
+    "sort": Program("rocthrust", SORT),
+    "collective": Program("rccl", COLLECTIVE, "unhandled cuda error"),
+    "convolution": Program("miopen", CONVOLUTION),
+    "backend": Program(
+        "hipblas",
+        BACKEND.format(
+            declarations="".join(f"int operation{one}(hipblasHandle_t, float *, half *);\n" for one in OPERATIONS),
+            calls=" + ".join(f"operation{one}(nullptr, nullptr, nullptr)" for one in OPERATIONS),
+        ),
+        sources=tuple(OPERATION.format(number=one) for one in OPERATIONS),
+    ),
 }
 #: Where rocBLAS has its kernels; Debian's has them in the directory of a version.
-KERNELS = re.compile(r"lib/rocblas/(?:\d+/)?library/.*?(gfx[0-9a-f]+)")
-#: Copies a program with its runfiles, and runs the copy.
+KERNELS = re.compile(r"/lib/rocblas/(?:\d[\d.]*/)?library/.*?(gfx[0-9a-f]+)")
+#: Unpacks a program with its runfiles elsewhere, as the page says, and runs the copy.
 COPY = """
 set -eu
 copy=$(mktemp -d)
 program=$(readlink -f "$1")
-cp -rL "$program" "$program.runfiles" "$copy"
-"$copy/${program##*/}"
+name=${program##*/}
+tar --create --dereference --file="$copy/it.tar" --directory="${program%/*}" "$name" "$name.runfiles"
+tar --extract --file="$copy/it.tar" --directory="$copy"
+"$copy/$name"
 rm -r "$copy"
 """
 
@@ -117,35 +185,42 @@ def check_program(workspace: Workspace, given: Sequence[str], name: str, words: 
 
 
 def check_kernels(workspace: Workspace, targets: Sequence[str]) -> None:
-    """Make an archive of the programs; assert for which GPUs it has kernels."""
-    built(workspace.build("//libraries:tar"))
-    with tarfile.open(Path(workspace.info("bazel-bin"), "libraries/tar.tar")) as tar:
-        kernels = [match[1] for name in tar.getnames() if (match := KERNELS.match(name))]
+    """Assert for which GPUs the runfiles of a program have kernels."""
+    runfiles = Path(workspace.info("bazel-bin"), "libraries/hipblas.runfiles")
+    kernels = [match[1] for path in runfiles.rglob("*") if (match := KERNELS.search(str(path)))]
     found = set(kernels)
     assert found == set(targets), found
-    print(f"an archive with rocBLAS: {len(kernels)} files of kernels, for {', '.join(sorted(found))}", flush=True)
+    print(f"runfiles with rocBLAS: {len(kernels)} files of kernels, for {', '.join(sorted(found))}", flush=True)
 
 
-def sdk_targets(workspace: Workspace) -> list[str]:
-    """List the targets of @rocm: which libraries there are depends on the artifacts."""
-    result = workspace.run("query", f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}", "@rocm//:all")
+def sdk_libraries(workspace: Workspace) -> list[str]:
+    """List the libraries of @rocm: which there are depends on the artifacts."""
+    artifacts = (f"--repo_env=ROCM_ARTIFACTS_DIR={workspace.artifacts}",) if workspace.artifacts else ()
+    result = workspace.run("query", *artifacts, "kind(rocm_library, @rocm//:all)")
     assert result.returncode == 0, result.stdout
     return [line.removeprefix("@rocm//:") for line in result.stdout.splitlines() if line.startswith("@rocm//:")]
 
 
 def check_sdk_libraries(workspace: Workspace, given: Sequence[str], targets: Sequence[str]) -> None:
     """Add a package of programs to the project, with the libraries that the artifacts have."""
-    there = sdk_targets(workspace)
-    programs = {name: one for name, one in PROGRAMS.items() if set(one.libraries) <= set(there)}
+    there = sdk_libraries(workspace)
+    unknown = [one for one in there if one not in LIBRARIES and not OTHERS.fullmatch(one)]
+    assert not unknown, f"no program has {unknown}; add them to LIBRARIES"
+    programs = {name: one for name, one in PROGRAMS.items() if one.library in there}
     assert "sort" in programs, there
     package = workspace.directory / "libraries"
     package.mkdir()
-    libraries = {name: program.libraries[0] for name, program in programs.items()}
-    (package / "BUILD.bazel").write_text(BUILD.replace("{libraries}", repr(libraries)), encoding="utf-8")
+    declared: dict[str, tuple[str, list[str]]] = {}
+    for name, program in programs.items():
+        sources = {f"{name}_{number}.hip": text for number, text in enumerate(program.sources)}
+        declared[name] = (program.library, list(sources))
+        for file, text in (sources | {f"{name}.hip": program.source}).items():
+            (package / file).write_text(text, encoding="utf-8")
+    (package / "BUILD.bazel").write_text(BUILD.replace("{programs}", repr(declared)), encoding="utf-8")
     script = workspace.directory / "copy_program.sh"
     script.write_text(COPY, encoding="utf-8")
     for name, program in programs.items():
-        (package / f"{name}.hip").write_text(program.source, encoding="utf-8")
         check_program(workspace, (*given, f"--run_under=sh {script}"), name, program.words)
-    if "blas" in programs:
+    if "hipblas" in programs:
         check_kernels(workspace, targets)
+    print(f"{len(programs)} programs, with {len({one.library for one in programs.values()})} libraries", flush=True)

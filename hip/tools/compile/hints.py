@@ -1,6 +1,7 @@
 """What a message of clang means for a BUILD file, where clang cannot know it."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -31,8 +32,16 @@ HINTS: Final = (
 )
 
 
-def hint(messages: str) -> str:
-    """Return what to do about the first message of clang that needs an explanation, empty if none does."""
+_MISSING: Final = re.compile(r"fatal error: '(([^'/]+)/[^']+)' file not found")
+
+
+def hint(messages: str, headers: Mapping[str, str]) -> str:
+    """Return what to do about the first message of clang that needs an explanation, empty if none does.
+
+    `headers` has the label of the SDK's library for each directory of headers.
+    """
+    if (missing := _MISSING.search(messages)) and missing[2] in headers:
+        return f"{missing[1]} is a header of the SDK; expected its library, {headers[missing[2]]}, in `deps`. Add it"
     for one in HINTS:
         if found := one.message.search(messages):
             return one.remedy.format(found[1])

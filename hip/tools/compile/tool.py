@@ -1,7 +1,8 @@
 """Compiles a HIP source, and fails if it includes files that no target declares.
 
     tool --label LABEL --source FILE --output FILE --headers FILE --unused FILE
-         [--input FILE…] [--system DIRECTORY…] [--variable NAME=VALUE…] -- COMPILER ARGUMENT…
+         [--input FILE…] [--system DIRECTORY…] [--variable NAME=VALUE…] [--sdk_header DIRECTORY=LIBRARY…]
+         -- COMPILER ARGUMENT…
 
 Bazel compiles again what a changed input belongs to. A file that the compiler finds by itself is no input: by an
 absolute path, or where no sandbox hides what lies beside the source. `--headers` lists what targets declare, one path a
@@ -87,8 +88,10 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--input", action="append", default=[], help="another declared file that the compiler may read")
     parser.add_argument("--system", action="append", default=[], help="directory of headers that need no target")
     parser.add_argument("--variable", action="append", default=[], help="variable of the compiler's environment")
+    parser.add_argument("--sdk_header", action="append", default=[], help="DIRECTORY=LIBRARY of the SDK, for errors")
     own, command = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
     args = parser.parse_args(own)
+    headers = dict(one.split("=", 1) for one in args.sdk_header)
     compiler = Compiler(command, file_arguments(args.variable))
     dependencies = args.output.with_name(f"{args.output.name}.d")
 
@@ -101,7 +104,7 @@ def main(argv: list[str]) -> int:
         compiled = compiler.run(*dependency_options(dependencies), stderr=subprocess.PIPE)
         sys.stderr.write(messages := os.fsdecode(compiled.stderr))
         if status := compiled.returncode:
-            if explanation := hint(messages):
+            if explanation := hint(messages, headers):
                 print(f"ERROR: {args.label}: {args.source}: {explanation}", file=sys.stderr)
             return status if status > 0 else 128 - status  # as a shell says that a signal ended it
         return report_errors(args.label, work)

@@ -116,7 +116,7 @@ def test_what_is_no_database_stays(project: Project, content: str, capsys: pytes
     """It may be somebody's work."""
     project.write("one.hip")
     project.file.write_text(content)
-    assert project.run() == 1
+    assert project.run() == 2
     assert project.file.read_text() == content
     assert f"{project.file}: expected a list of entries" in capsys.readouterr().err
     assert [path.name for path in project.workspace.iterdir()] == ["compile_commands.json"]
@@ -127,7 +127,7 @@ def test_it_needs_bazel_run(
 ) -> None:
     """Nothing else says where the workspace is."""
     monkeypatch.delenv("BUILD_WORKSPACE_DIRECTORY", raising=False)
-    assert tool.main([f"--index={tmp_path}/index.json"]) == 1
+    assert tool.main([f"--index={tmp_path}/index.json"]) == 2
     assert "Run this program with `bazel run`" in capsys.readouterr().err
     with pytest.raises(ToolError, match="expected a file below bazel-out"):
         Places.of(tmp_path, tmp_path / "index.json")

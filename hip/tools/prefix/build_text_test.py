@@ -165,6 +165,9 @@ hip_toolchain(
         "prefix/lib/llvm/bin/ld.lld",
         "prefix/lib/llvm/bin/llvm-objcopy",
     ],
+    headers = {
+        "hip": "@rocm//:hip",
+    },
     libraries = ["prefix/lib/libhsa-runtime64.so.1"],
     lld = "prefix/lib/llvm/bin/lld",
     resource_directory = "lib/llvm/lib/clang/22",

@@ -1,7 +1,7 @@
 """Finds the compiler of HIP programs in an install prefix, and declares it as a toolchain for Bazel."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +33,7 @@ hip_toolchain(
     clang_path = "{clang}",
     device_libraries = "{device_libraries}",
     files = glob({patterns}){files},
-    libraries = {libraries},
+{headers}    libraries = {libraries},
     lld = "{prefix}/{lld}",
 {profile}    resource_directory = "{resource_directory}",
     runtime = "{runtime}",
@@ -110,8 +110,11 @@ def _expect(prefix: Path, paths: Sequence[str], what: str) -> str:
     )
 
 
-def toolchain_text(compiler: Compiler, prefix: Path, runtime: str) -> str:
-    """Return the part of a BUILD file that declares `hip_toolchain`; `runtime` is the label of the HIP runtime."""
+def toolchain_text(compiler: Compiler, prefix: Path, runtime: str, headers: Mapping[str, str] | None = None) -> str:
+    """Return the part of a BUILD file that declares `hip_toolchain`.
+
+    `runtime` is the label of the HIP runtime, `headers` the library of each directory of headers.
+    """
     shared = SharedLibraries(prefix)
     programs = [compiler.program(name) for name in PROGRAMS]
     libraries = sorted({library for program in programs for library in shared.closure(program)})
@@ -119,6 +122,7 @@ def toolchain_text(compiler: Compiler, prefix: Path, runtime: str) -> str:
     files = [path for path in (*map(compiler.program, CALLED), *VERSIONS) if (prefix / path).is_file()]
     places = [_join(compiler.resource_directory, place) for place in PROFILE]
     profile = next((path for path in places if (prefix / path).is_file()), None)
+    entries = [f'        "{name}": "{library}",\n' for name, library in sorted((headers or {}).items())]
     return _TOOLCHAIN.format(
         bundler=compiler.program("clang-offload-bundler"),
         clang=compiler.program("clang"),
@@ -126,6 +130,7 @@ def toolchain_text(compiler: Compiler, prefix: Path, runtime: str) -> str:
         files=f" + {placed_list(files, '    ')}" if files else "",
         patterns=placed_list(patterns, "    "),
         libraries=placed_list(libraries, "    "),
+        headers="    headers = {\n" + "".join(entries) + "    },\n" if entries else "",
         lld=compiler.program("lld"),
         profile=f'    profile_runtime = "{PREFIX}/{profile}",\n' if profile else "",
         prefix=PREFIX,

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Final
 
 from hip.tools.prefix.packages import Library, Package
+from lib.elf.library_name import parse_library_name
+from tools.fetch.catalog.names import CatalogError
 
 #: The target that has every header.
 ALL_HEADERS: Final = ":all_headers"
@@ -42,8 +44,8 @@ def _names(package: Package) -> list[str]:
 
 def library_stem(path: str) -> str:
     """Return what a library is called: `rocblas` for `lib/librocblas.so.5`."""
-    name = posixpath.basename(path).removeprefix("lib")
-    return re.split(r"\.so(?:\.|$)|\.a$", name)[0] if name else ""
+    name = parse_library_name(path)
+    return (name.stem if name else posixpath.basename(path).removesuffix(".a")).removeprefix("lib")
 
 
 class LibraryFiles:
@@ -78,17 +80,24 @@ class LibraryFiles:
     def parts(self, path: str) -> list[str]:
         """Return the libraries that a library opens when it runs: `libhiprtc-builtins.so.7` beside `libhiprtc.so.7`."""
         root, stem = posixpath.dirname(path), library_stem(path)
-        pattern = re.compile(rf"lib{re.escape(stem)}-[a-z]+\.so\.[0-9]+")
-        return [f"{root}/{name}" for name in self._list(root) if stem and pattern.fullmatch(name)]
+        part = re.compile(rf"lib{re.escape(stem)}-[a-z]+")
+        names = [(name, one) for name in self._list(root) if stem and (one := parse_library_name(name))]
+        return [f"{root}/{name}" for name, one in names if one.version and part.fullmatch(one.stem)]
 
     def included(self, patterns: Iterable[str]) -> set[str]:
-        """Return the directories, by their names, from which the headers of patterns include others."""
+        """Return the directories, by their names, from which the headers of patterns include others.
+
+        Raises CatalogError for a header that cannot be read: what it includes would be missing.
+        """
         found: set[str] = set()
         for path in self._matching(patterns):
             try:
                 content = path.read_bytes()
-            except OSError:
+            except (FileNotFoundError, IsADirectoryError):
                 continue
+            except OSError as error:
+                where = os.path.relpath(path, self._prefix)
+                raise CatalogError(f"{where}: the header cannot be read: {error.strerror}. Mend the SDK") from None
             found.update(name.decode(errors="replace") for name in _INCLUDE.findall(content))
         return found
 

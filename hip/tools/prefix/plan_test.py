@@ -66,6 +66,18 @@ def test_what_a_library_needs_privately(tmp_path: Path) -> None:
     assert targets["rocsolver"].data == ()
 
 
+def test_a_header_that_cannot_be_read(tmp_path: Path) -> None:
+    """The dependencies that it asks for went missing. A link without a file is no header, and includes nothing."""
+    (tmp_path / "include/one").mkdir(parents=True)
+    header = tmp_path / "include/one/one.h"
+    header.symlink_to("missing.h")
+    assert planned(tmp_path, package("one", library("one")))["one"].hdrs == ("include/one/**",)
+    header.unlink()
+    header.symlink_to("one.h")
+    with pytest.raises(CatalogError, match=r"^include/one/one\.h: the header cannot be read: Too many levels of symb"):
+        planned(tmp_path, package("one", library("one")))
+
+
 def test_headers_that_include_others(tmp_path: Path) -> None:
     for path, content in {
         "hipblaslt/hipblaslt.h": "#include <hip/hip_runtime.h>\n",
@@ -239,6 +251,7 @@ def test_a_library_that_a_dependency_needs_and_finds_is_named(is_named_by_its_pa
     ("constants", "needed"),
     [
         (b"\0libopened.so.3\0", ("lib/libopened.so.3",)),
+        (b"\0libLLVM.so.23.0git\0", ("lib/libLLVM.so.23.0git",)),
         (b"libopened.so\0libopened.so.3\0", ("lib/libopened.so.3",)),
         (
             b"libopened.so\0cannot open libopened.so.3\0libown.so.1\0libother.so.9\0/libopened.so.3\0libthird.so.1\0",
@@ -255,6 +268,7 @@ def test_a_library_that_another_opens(constants: bytes, needed: tuple[str, ...],
         ),
         "libopened.so.3": ElfSample(soname="libopened.so.3"),
         "libthird.so.1": ElfSample(soname="libthird.so.1"),
+        "libLLVM.so.23.0git": ElfSample(soname="libLLVM.so.23.0git"),
     }
     for name, sample in samples.items():
         (tmp_path / "lib" / name).write_bytes(sample.build())

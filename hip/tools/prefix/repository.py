@@ -17,7 +17,7 @@ from hip.tools.prefix.build_file import PREFIX, call, libraries_text, quoted_lis
 from hip.tools.prefix.compiler import find_compiler, toolchain_text
 from hip.tools.prefix.merge import merge
 from hip.tools.prefix.packages import left_out, read_packages, require_libraries
-from hip.tools.prefix.plan import plan_shared_libraries, plan_targets
+from hip.tools.prefix.plan import Target, plan_shared_libraries, plan_targets
 from hip.tools.prefix.programs import find_programs, program_calls
 from tools.fetch.catalog.catalog import report
 
@@ -58,6 +58,18 @@ DEFAULT_NAME = "rocm"
 RUNTIME = "hip"
 
 
+def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:
+    """Return the label of the library of each directory of headers, `rocblas` for `include/rocblas`, for messages."""
+    all_names = {library.name for library in libraries}
+    owned: dict[str, list[str]] = {}
+    for library in libraries:
+        for pattern in library.hdrs:
+            directory, _, rest = pattern.removeprefix("include/").partition("/")
+            if pattern.startswith("include/") and rest:
+                owned.setdefault(directory, []).append(library.name)
+    return {one: f"@{name}//:{one if one in all_names else min(names)}" for one, names in owned.items()}
+
+
 def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
     """Return the text of the BUILD file, and what the CMake packages name and it leaves out. `cmake` is the program.
 
@@ -72,7 +84,7 @@ def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DE
     text = libraries_text(libraries, plan_shared_libraries(prefix, libraries, programs.values()))
     parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
     if compiler and RUNTIME in names:
-        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}"))
+        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}", headers_of(libraries, name)))
     else:
         reason = (NO_RUNTIME if compiler else NO_COMPILER).format(name=name)
         parts.append(call("hip_no_toolchain", name="hip_compiler", reason=reason))

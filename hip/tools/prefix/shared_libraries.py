@@ -4,19 +4,18 @@ libraries = SharedLibraries(Path("prefix"))
 libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, as paths in the prefix
 
 A library needs those that its ELF header names (DT_NEEDED), and those that it opens when it runs (dlopen). The name of
-such a library is a string among its constants (.rodata), and no header has it.
+such a library is a string among its constants, and no header has it (`lib.elf.opened_names`).
 """
 
-import mmap
 import os
 import posixpath
-import re
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
 from lib.elf.model import ElfFile
+from lib.elf.opened_names import read_opened_names
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 
@@ -24,9 +23,6 @@ from lib.elf.source import ElfError
 _DIRECTORIES: Final = ("lib", "lib64", "lib/rocm_sysdeps/lib", "lib/llvm/lib", "lib/host-math/lib")
 #: The section of device code.
 _DEVICE_CODE: Final = ".hip_fatbin"
-#: The section of constants, and a string in it that is the name of a library.
-_CONSTANTS: Final = ".rodata"
-_NAME: Final = re.compile(rb"(?<![^\0])lib[\w.+-]+\.so(?:\.[0-9]+)*(?=\0)")
 
 
 @dataclass(frozen=True)
@@ -94,7 +90,8 @@ class SharedLibraries:
     def _facts_of(self, path: str, elf: ElfFile) -> _Facts:
         searched = _search_path(elf.runpath or elf.rpath or "", path)
         directories = [*searched, posixpath.dirname(path), *_DIRECTORIES]
-        opened = [name for name in self._constants(path, elf) if name not in (*elf.needed, elf.soname)]
+        with open(self._prefix / path, "rb") as file:
+            opened = [name for name in read_opened_names(file, elf) if name not in (*elf.needed, elf.soname)]
         needed = [one for name in elf.needed if (one := self._find(name, directories))]
         needed += [one for name in opened if (one := self._find(name, directories)) and self._is_called(one, name)]
         return _Facts(
@@ -108,18 +105,6 @@ class SharedLibraries:
         """Return whether a name is the SONAME of a library. Others are for linkers, and may be missing at run time."""
         elf = self._elf(path)
         return bool(elf and elf.soname == name)
-
-    def _constants(self, path: str, elf: ElfFile) -> list[str]:
-        """Return the constants of a library that are names of libraries, sorted."""
-        found: set[bytes] = set()
-        for section in elf.section_headers:
-            if section.name == _CONSTANTS and section.size:
-                with (
-                    open(self._prefix / path, "rb") as file,
-                    mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content,
-                ):
-                    found.update(_NAME.findall(content, section.offset, section.offset + section.size))
-        return sorted(name.decode() for name in found)
 
     def _find(self, name: str, directories: list[str]) -> str | None:
         if "/" in name:  # a path, which the loader takes as it is: no file of the prefix

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from lib.common.program import argument_parser, report_errors
+from lib.common.program import argument_parser, note, report_errors
 from lib.device.model import DeviceError, device_errors
 from lib.device.reader import read_device_code
 from lib.device.slice import plan_slice
@@ -31,12 +31,12 @@ def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> N
             write_patched(patch, file, str(output))
 
 
-def convert(library: Path, targets: Sequence[TargetId], output: Path) -> None:
+def convert(label: str, library: Path, targets: Sequence[TargetId], output: Path) -> None:
     """Write a library with code for the targets alone, or as it is if it cannot be sliced."""
     try:
         slice_library(library, targets, output)
     except DeviceError as error:
-        print(f"{error}: it keeps its device code for all GPUs", file=sys.stderr)
+        note(label, f"{error}: it keeps its device code for all GPUs")
         shutil.copy(library, output)
 
 
@@ -48,7 +48,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--output", type=Path, required=True, help="the sliced library")
     parser.add_argument("library", type=Path, metavar="LIBRARY", help="the shared library")
     args = parser.parse_args(argv)
-    return report_errors(args.label, lambda: convert(args.library, args.target, args.output))
+    return report_errors(args.label, lambda: convert(args.label, args.library, args.target, args.output))
 
 
 if __name__ == "__main__":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 from environments import Environment
@@ -29,7 +30,7 @@ PROFILER_SCRIPTS = (
 def table(package: str) -> dict[str, dict[str, object]]:
     file = next((PACKAGES / package / "src").glob("*/console_scripts.json"))
     rows = json.loads(file.read_text("utf-8"))
-    assert all(sorted({*row} - {"directories"}) == ["path", "prefer_devel", "script"] for row in rows)
+    assert all(sorted({*row} - {"directories"}) == ["optional", "path", "prefer_devel", "script"] for row in rows)
     found = {row["script"]: row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -101,6 +102,20 @@ def test_plus_signs_become_x(tmp_path: Path) -> None:
 def test_a_missing_tool_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"_rocm_sdk_core/bin/rocminfo is missing or not executable\. Reinstall"):
         load("core", tmp_path).rocminfo()
+
+
+def test_a_tool_on_a_file_system_without_programs_is_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = load("core", tmp_path)
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_flag=os.ST_NOEXEC | os.ST_NOSUID))
+    tool = tmp_path / "_rocm_sdk_core/bin/rocminfo"
+    plant(tmp_path, "_rocm_sdk_core/bin/rocminfo", "")
+    tool.chmod(0o644)
+    with pytest.raises(
+        SystemExit, match=r"bin/rocminfo is missing or not executable\. Its file system .* noexec: mount"
+    ):
+        module.rocminfo()
 
 
 @pytest.mark.parametrize(("package", "own"), [("core", "rocm_sdk_core"), ("profiler", "rocm_profiler")])

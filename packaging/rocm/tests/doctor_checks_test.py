@@ -250,6 +250,14 @@ def test_the_system_may_be_too_old(failures: dict[Path, str], is_for_variables: 
 
 
 @pytest.mark.usefixtures("libraries")
+def test_a_file_system_may_be_mounted_with_noexec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "noexec", lambda path: f"noexec: {path}")
+    words = {HIP: f"{HIP}: failed to map segment from shared object"}
+    (finding,) = loading.libraries_here(facts(environ={"HERE": "1"}), loads(Loaded(words), Loaded(words)))
+    assert finding.remedy == f"noexec: {HIP}"
+
+
+@pytest.mark.usefixtures("libraries")
 def test_one_hip_is_fine() -> None:
     sound = Loaded(runtimes=[HIP])
     here = facts(packages=installed("rocm-sdk-core"), environ={"HERE": "1"})

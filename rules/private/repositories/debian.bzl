@@ -13,6 +13,7 @@ visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
     "//lib/common:program.py",
+    "//lib/elf:library_name.py",
     "//tools/fetch/debian:apt.py",
     "//tools/fetch/debian:artifact_paths.py",
     "//tools/fetch/debian:sources.py",
@@ -64,7 +65,7 @@ debian = repository_rule(
         "packages": attr.string_list(doc = "Packages to begin with; if there are none, the set that the variable names."),
         "set_variable": attr.string(doc = "Environment variable that names a set of tools/fetch/debian/table.py. Without it, each package becomes an artifact of its own."),
         "suite": attr.string(doc = "Suite; if empty, trixie of Debian, and of Ubuntu the machine's own release."),
-        "system": attr.string_list(doc = "Without `set_variable`: patterns of packages that are not taken."),
+        "system": attr.string_list(doc = "Patterns of packages that are not taken."),
         "tag": attr.string(mandatory = True, doc = "The tag that declares the repository, for messages."),
         "_sources": attr.label_list(default = _SOURCES, allow_files = True),
     },

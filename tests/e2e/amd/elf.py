@@ -6,6 +6,7 @@ their sections' contents and their symbols, read by pyelftools.
 
 import hashlib
 import posixpath
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,9 @@ _TAGS = (
     "DT_INIT",
     "DT_FINI",
 )
+#: Libraries that every system has.
+_SYSTEM = re.compile(r"lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so\.\d|ld-linux-[-\w]+\.so\.\d")
+_OPENERS = ("dlopen", "dlmopen")
 _SEARCH = ("DT_RPATH", "DT_RUNPATH")
 #: The section of our launchers that says what they start.
 _LAUNCHER = ".launcher.target"
@@ -56,6 +60,26 @@ def search_path(path: Path, place: str) -> list[str]:
     origin = posixpath.dirname(place)
     found = [posixpath.normpath(entry.replace("$ORIGIN", origin)) for entry in entries if entry]
     return list(dict.fromkeys(found))
+
+
+def movable_bytes(path: Path) -> int:
+    """Return how many bytes an edit may have moved at most: the dynamic section and strings, hash table, notes."""
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        kinds = ("SHT_DYNAMIC", "SHT_NOTE", "SHT_GNU_HASH", "SHT_HASH")
+        sections = [one for one in elf.iter_sections() if one["sh_type"] in kinds or one.name == ".dynstr"]
+        return sum(section["sh_size"] for section in sections)
+
+
+def is_served_by_system(path: Path) -> bool:
+    """Whether a file needs only what every system has, and does not call dlopen: it searches for no library."""
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        needed = [str(text) for tag, text in _dynamic(elf) if tag == "DT_NEEDED"]
+        tables = [one for one in elf.iter_sections() if isinstance(one, SymbolTableSection)]
+        symbols = (symbol for table in tables if table.name == ".dynsym" for symbol in table.iter_symbols())
+        opens = any(one.name in _OPENERS and one["st_shndx"] == "SHN_UNDEF" for one in symbols)
+    return bool(needed) and not opens and all(map(_SYSTEM.fullmatch, needed))
 
 
 def launcher_target(path: Path) -> str:

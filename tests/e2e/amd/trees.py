@@ -4,9 +4,14 @@ A devel wheel holds an archive of its tree; what that holds counts as the wheel'
 """
 
 import json
+import os
 import posixpath
 import re
+import subprocess
+import sys
 import tarfile
+import tempfile
+import tomllib
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -117,6 +122,28 @@ def _members(tar: tarfile.TarFile) -> Iterator[tuple[str, Entry]]:
             while stream is not None and (chunk := stream.read(_CHUNK)):
                 crc = zlib.crc32(chunk, crc)
             yield member.name, Entry("file", member.mode & 0o777, crc=crc, size=member.size)
+
+
+def read_sdist(directory: Path) -> dict[str, set[str]]:
+    """Return what the sdist `rocm` of a directory says in its metadata, by field: what it requires and provides.
+
+    A backend of its own, in the sdist, makes the metadata when it is installed; else PKG-INFO has them.
+    """
+    (path,) = directory.glob("rocm-*.tar.gz")
+    with tempfile.TemporaryDirectory() as folder, tarfile.open(path) as archive:
+        archive.extractall(folder, filter="data")
+        (top,) = Path(folder).iterdir()
+        system = tomllib.loads((top / "pyproject.toml").read_text("utf-8"))["build-system"]
+        text = (top / "PKG-INFO").read_text("utf-8")
+        if system.get("backend-path"):
+            made = f"import {system['build-backend']} as b; b.prepare_metadata_for_build_wheel('made')"
+            environment = os.environ | {"PYTHONPATH": os.pathsep.join(system["backend-path"])}
+            (top / "made").mkdir()
+            subprocess.run([sys.executable, "-c", made], cwd=top, env=environment, check=True)
+            (metadata,) = (top / "made").glob("*.dist-info/METADATA")
+            text = metadata.read_text("utf-8")
+    headers = Parser().parsestr(text, headersonly=True)
+    return {field: set(headers.get_all(field, [])) for field in ("Name", "Version", "Requires-Dist", "Provides-Extra")}
 
 
 def read_wheels(directory: Path) -> dict[str, Wheel]:

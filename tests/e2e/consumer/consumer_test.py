@@ -193,7 +193,7 @@ def test_versions_know_the_commit(project: Project) -> None:
         assert version.read_text() == f"{expected}\n"
     commit = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     built(project.build("//:version", options=("--//:version_serial=stamp",)))
-    assert version.read_text() == f"3.2.0.dev0+g{commit}"
+    assert version.read_text() == f"3.2.0.dev0+20251101.g{commit}"
     shutil.rmtree(project.workspace.directory / ".git")
 
 

@@ -74,7 +74,7 @@ def check_package_index(publisher: Publisher, scratch: Path) -> None:
     """Upload to pypiserver, which asks for a password, and install from it."""
     expected = uploaded(publisher)
     with pypiserver(publisher.programs, scratch, "update") as (place, url, packages):
-        output = publisher.with_environment(UV_PUBLISH_USERNAME=USER, UV_PUBLISH_PASSWORD="wrong").run(*place, status=1)
+        output = publisher.with_environment(UV_PUBLISH_USERNAME=USER, UV_PUBLISH_PASSWORD="wrong").run(*place, status=2)
         assert "uv says:" in output, output
         assert "wrong" not in output, "the password was printed"
         assert not tree(packages)
@@ -96,7 +96,7 @@ def check_private_index(publisher: Publisher, scratch: Path) -> None:
     """Upload to a pypiserver that does not even tell what it has without a password."""
     expected = uploaded(publisher)
     with pypiserver(publisher.programs, scratch, "list,download,update") as (place, _, packages):
-        output = publisher.run(*place, "--dry-run", status=1)
+        output = publisher.run(*place, "--dry-run", status=2)
         assert "status 401; expected to be let in, with UV_PUBLISH_TOKEN" in output, output
         publisher = publisher.with_environment(UV_PUBLISH_USERNAME=USER, UV_PUBLISH_PASSWORD=PASSWORD)
         assert f"would send {len(expected)} files" in publisher.run(*place, "--dry-run")

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.e2e.testing.builds import WORKSPACE
 
 #: Exit status of the publisher for a file that is published with other bytes.
-CONFLICT = 3
+CONFLICT = 1
 
 
 @dataclass(frozen=True)

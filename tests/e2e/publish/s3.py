@@ -122,13 +122,13 @@ def check_s3(publisher: Publisher, scratch: Path) -> None:
     with swift_server(publisher.programs, scratch / "swift") as server:
         bucket = make_bucket(server)
         to = ("--to=s3://packages/some/prefix", "--run-id=1", f"--endpoint-url={server.url}")
-        output = publisher.run(*to, status=1)
+        output = publisher.run(*to, status=2)
         assert "no credentials; set AWS_ACCESS_KEY_ID" in output, output
         publisher = publisher.with_environment(AWS_ACCESS_KEY_ID=server.access_key, AWS_SECRET_ACCESS_KEY="wrong")
-        output = publisher.run(*to, status=1)
+        output = publisher.run(*to, status=2)
         assert "cannot list what is there: An error occurred (SignatureDoesNotMatch)" in output, output
         publisher = publisher.with_environment(AWS_SECRET_ACCESS_KEY=server.secret_key)
-        output = publisher.run("--to=s3://absent-bucket", f"--endpoint-url={server.url}", status=1)
+        output = publisher.run("--to=s3://absent-bucket", f"--endpoint-url={server.url}", status=2)
         assert "s3://absent-bucket/" in output, output
         assert "NoSuchBucket" in output, output
         prefix = "some/prefix/1-linux/python/"

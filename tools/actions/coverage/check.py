@@ -8,12 +8,19 @@ All that is wrong is said at once: targets that should not be offered, and every
 committed. Where none was, one note says what each package lacks.
 """
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import ToolError, argument_parser, file_arguments, report_errors, write_document
+from lib.common.program import (
+    ToolError,
+    argument_parser,
+    file_arguments,
+    named,
+    note,
+    report_errors,
+    write_document,
+)
 from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
 from lib.coverage.table import Coverage, read_coverage, write_coverage
 
@@ -81,18 +88,9 @@ def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], accept
 
 
 def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return what each package lacks, a line for each that lacks anything."""
-    lines = []
-    for name, targets in sorted(packages.items()):
-        by_library: dict[str, list[str]] = {}
-        for target in targets:
-            for library in lacking(found, target):
-                by_library.setdefault(library, []).append(target)
-        several = len(targets) > 1
-        texts = [f"{library} ({', '.join(for_)})" if several else library for library, for_ in by_library.items()]
-        if texts:
-            lines.append(f"  {name}: {', '.join(texts)}")
-    return lines
+    """Return the packages that lack anything, and in how many libraries."""
+    lacks = {name: {one for target in of for one in lacking(found, target)} for name, of in sorted(packages.items())}
+    return [f"{name} (in {len(libraries)})" for name, libraries in lacks.items() if libraries]
 
 
 def check(args: Arguments) -> None:
@@ -107,9 +105,11 @@ def check(args: Arguments) -> None:
         raise ToolError(wrong)
     summary = lack_summary(found, packages)
     if summary and not args.expected:
-        head = f"NOTE: {args.label}: packages lack code for their GPUs in these libraries, and go on without:"
-        advice = f"To have this checked, commit the table: {args.accept}"
-        print("\n".join([head, *summary, advice]), file=sys.stderr)
+        note(
+            args.label,
+            f"{len(summary)} packages lack code for their GPUs in some libraries: {named(summary)}. To have this "
+            f"checked, commit the table: {args.accept}; {args.lacks} has all",
+        )
     write_coverage(args.table, found)
     write_document(args.lacks, {target: list(libraries) for target, libraries in lacks_by_processor(found).items()})
     Path(args.stamp).touch()

@@ -6,11 +6,10 @@
 Manifests and facts say all; no artifact is read. The text is for people.
 """
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import argument_parser, report_errors
+from lib.common.program import argument_parser, named, note, report_errors
 from lib.coverage.table import write_coverage
 from lib.plan.model import WINDOWS
 from tools.actions.coverage.compute import coverage_of, unread
@@ -35,8 +34,8 @@ def write(args: Arguments) -> None:
     facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
     coverage = coverage_of(artifacts)
-    for reason in unread(artifacts):
-        print(f"NOTE: {args.label}: {reason}. The table says nothing of this code", file=sys.stderr)
+    if reasons := unread(artifacts):
+        note(args.label, f"{args.json} says nothing of the device code of {len(reasons)} files: {named(reasons)}")
     write_coverage(args.json, coverage)
     Path(args.text).write_text(text_table(coverage), encoding="utf-8")
 

@@ -12,7 +12,6 @@ FILE=PATH is data: the rule tells by its name that nobody has to look.
 
 import json
 import os
-import posixpath
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,9 +20,11 @@ from typing import Any, BinaryIO
 from lib.common.manifest import file_sources, located_sources
 from lib.common.program import ToolError, argument_parser, report_errors, write_document
 from lib.elf import constants as c
+from lib.elf.library_name import parse_library_name
 from lib.elf.model import ElfFile, refusal
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
+from lib.elf.system_libraries import is_system_library
 from lib.gpus.code_sections import COUNTED, HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
@@ -32,8 +33,6 @@ PE_HEAD = b"MZ"
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
-#: How libraries are called: `libx.so` for linkers, with a version for the loader.
-LIBRARY_NAME = re.compile(r"lib.+\.so(?:\.[0-9]\w*)*")
 #: What stands for a file whose bytes Git LFS has elsewhere (its specification, "The Pointer").
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 #: A text that linkers take for a library begins with a command, maybe behind comments (GNU ld's manual, "Scripts").
@@ -63,8 +62,14 @@ def _entries(search_path: str | None) -> list[str]:
     return [] if search_path is None else search_path.split(":")
 
 
-def elf_facts(elf: ElfFile) -> dict[str, Any]:
+def elf_facts(elf: ElfFile, file: BinaryIO) -> dict[str, Any]:
     """Return the facts about one ELF file; fields that say nothing are left out."""
+    # To import the reader takes more than to look at most files; whether they open libraries matters only to few.
+    may_open = False
+    if elf.needed and all(map(is_system_library, elf.needed)):
+        from lib.elf.dynamic_symbols import may_open_libraries
+
+        may_open = may_open_libraries(file, elf)
     facts = {
         "type": elf_type(elf),
         "machine": elf.machine,
@@ -75,6 +80,7 @@ def elf_facts(elf: ElfFile) -> dict[str, Any]:
         "interpreter": elf.interpreter,
         "versions_needed": {name: list(versions) for name, versions in sorted((elf.versions_needed or {}).items())},
         "versions_defined": list(elf.versions_defined),
+        "opens": may_open,
         "dynamic": elf.has_dynamic and refusal(elf) is None,
         "refusal": refusal(elf),
     }
@@ -159,7 +165,8 @@ def missing_file(head: bytes, file: BinaryIO, source: str) -> str | None:
     """Return why a file is not what its name says: something else lies in its place. None if it may be what it is."""
     if head.startswith(LFS_POINTER):
         return f"{source}: a pointer of Git LFS, not the file that it stands for (`git lfs pull`)"
-    if not LIBRARY_NAME.fullmatch(posixpath.basename(source)):
+    name = parse_library_name(source)
+    if not name or not name.short:
         return None
     file.seek(0)
     if LINKER_SCRIPT.match(file.read(SCRIPT_HEAD)):
@@ -186,7 +193,7 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
             try:
                 elf = read_elf(file, source)
                 sections = [(section.name, section.file_end - section.offset) for section in elf.section_headers]
-                return {"size": size} | elf_facts(elf) | device_facts(file, source, sections)
+                return {"size": size} | elf_facts(elf, file) | device_facts(file, source, sections)
             except ElfError as error:
                 return {"size": size} | _damaged("elf", error)
         if head.startswith(PE_HEAD):

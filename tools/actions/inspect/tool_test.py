@@ -97,6 +97,22 @@ def test_facts_of_a_library(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("symbol", ["dlopen", "dlmopen", "dlsym", "xdlopen"])
+def test_a_file_that_needs_the_system_alone_may_open_libraries(symbol: str, tmp_path: Path) -> None:
+    """A sanitizer has a dlopen of its own, which opens what its callers name."""
+    opens = symbol in ("dlopen", "dlmopen")
+    for undefined, symbols in (((symbol,), ("other",)), (("other",), (symbol,))):
+        one = Sample(undefined=undefined, symbols=symbols, needed=("libc.so.6",))
+        assert facts(tmp_path, one.build()).get("opens", False) == (opens and undefined == (symbol,))
+    assert "opens" not in facts(tmp_path, Sample(undefined=(symbol,), needed=("libc.so.6", "libx.so")).build())
+
+
+def test_a_file_whose_symbols_cannot_be_counted_may_open_libraries(tmp_path: Path) -> None:
+    for name, opens in (("dlopen", True), ("other", False)):
+        one = Sample(undefined=(name,), symbols=(), sections=False)
+        assert facts(tmp_path, one.build()).get("opens", False) == opens
+
+
 def test_an_empty_search_path_is_not_none(tmp_path: Path) -> None:
     """The loader ignores DT_RPATH where there is a DT_RUNPATH, also an empty one."""
     found = facts(tmp_path, Sample(rpath="$ORIGIN", runpath="").build())

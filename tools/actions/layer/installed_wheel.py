@@ -3,18 +3,18 @@
 RECORD has the digest of each file. So nothing but small texts is read of a wheel that these rules wrote.
 """
 
-import base64
-import configparser
 import hashlib
 import posixpath
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
 from lib.wheel.deflated_run import Run, join, small_run
-from lib.wheel.record import record_rows, record_text
+from lib.wheel.entry_points import read_entry_points
+from lib.wheel.record import check_size, record_digests, record_text
 from lib.wheel.zip_members import ZipMember
 from tools.actions.layer.model import InstallScheme
 from tools.actions.layer.wheel_members import DeflatedMember, Reader, own_members
@@ -24,6 +24,7 @@ INSTALLER = b"pip\n"
 _EXECUTABLE = 0o111
 #: What links and directories hold.
 _NOTHING = Run(0, 0, 0)
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True)
@@ -70,33 +71,33 @@ def _check_path(wheel: str, name: str) -> None:
     raise ToolError(f"{wheel}: {name!r} cannot be placed in an image; expected {what}. Give the file another path")
 
 
-def _digests(record: bytes) -> dict[str, str]:
-    """Return path -> SHA-256 in hex of the files that RECORD has one for."""
-    found = {}
-    for path, digest, _ in record_rows(record):
-        algorithm, _, value = digest.partition("=")
-        if algorithm == "sha256":
-            found[path] = base64.urlsafe_b64decode(value + "=" * (-len(value) % 4)).hex()
-    return found
+def _read_text(wheel: str, path: str, run: Run, read: Callable[[bytes], _Read]) -> _Read:
+    """Read a text of the .dist-info directory. Raises ToolError if it is larger than any, or not what it should be."""
+    try:
+        check_size(run.size)
+        return read(b"".join(join([run]).inflated()))
+    except ValueError as error:
+        raise ToolError(f"{wheel}: {path}: {error}. Build the wheel again") from None
 
 
-def script_text(python: str, reference: str) -> str:
-    """Return a console script for an object reference, `module:function` (PyPA, "Entry points specification")."""
-    module, _, attribute = reference.partition(":")
+def script_text(python: str, module: str, attribute: str) -> str:
+    """Return a script for an object of a module (PyPA, "Entry points specification")."""
     imported = attribute.partition(".")[0]
     return f"#!{python}\nimport sys\nfrom {module} import {imported}\n\nsys.exit({attribute}())\n"
 
 
-def _scripts(wheel: str, entry_points: str, scheme: InstallScheme) -> Iterator[InstalledFile]:
-    """Yield the console scripts of a wheel's `entry_points.txt`."""
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
-    parser.read_string(entry_points)
-    if parser.has_section("console_scripts"):
-        for name, reference in parser.items("console_scripts"):
-            _check_path(wheel, name)
-            text = script_text(scheme.python, reference.partition("[")[0].strip())
-            yield text_file(f"{scheme.scripts}/{name}", text.encode(), 0o755)
+def _scripts(wheel: str, path: str, run: Run, scheme: InstallScheme) -> Iterator[InstalledFile]:
+    """Yield the scripts that pip makes of a wheel's `entry_points.txt`."""
+    for one in _read_text(wheel, path, run, read_entry_points):
+        if not one.is_script:
+            continue
+        _check_path(wheel, one.name)
+        if not one.attribute:
+            raise ToolError(
+                f"{wheel}: {path}: {one.name} = {one.reference!r}; expected `module:function`. Build the wheel again"
+            )
+        text = script_text(scheme.python, one.module, one.attribute)
+        yield text_file(f"{scheme.scripts}/{one.name}", text.encode(), 0o755)
 
 
 def ordered(source: str, files: Iterable[InstalledFile]) -> list[InstalledFile]:
@@ -158,7 +159,7 @@ def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) ->
     record, info = records[0], posixpath.dirname(records[0])
     files = list(_files(wheel, members, record))
     if entry_points := members.get(f"{info}/entry_points.txt"):
-        scripts = _scripts(wheel, _content(entry_points.run).decode(), scheme)
+        scripts = _scripts(wheel, entry_points.member.name, entry_points.run, scheme)
         files += [replace(file, path=posixpath.relpath(file.path, scheme.site_packages)) for file in scripts]
     files.append(text_file(f"{info}/INSTALLER", INSTALLER))
     return InstalledWheel(wheel, scheme, record, tuple(files))
@@ -166,21 +167,17 @@ def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) ->
 
 def _files(wheel: str, members: dict[str, DeflatedMember], record: str) -> Iterator[InstalledFile]:
     """Yield the files of a wheel except RECORD, with the digests that this has of them."""
-    digests = _digests(_content(members[record].run))
-    if missing := sorted(members.keys() - digests.keys() - {record}):
+    digests = _read_text(wheel, record, members[record].run, record_digests)
+    if missing := sorted(name for name in members.keys() - {record} if not digests.get(name)):
         raise ToolError(f"{wheel}: {missing[0]}: RECORD has no SHA-256 of it; expected one. Build the wheel again")
     for name, one in members.items():
-        if one.sha256 not in ("", digests.get(name, "")) and name != record:
+        if name != record and one.sha256 not in ("", digests[name]):
             raise ToolError(
                 f"{wheel}: {name}: has the SHA-256 {one.sha256}; expected {digests[name]}, which RECORD says. Get the "
                 "wheel again"
             )
         if name != record:
             yield InstalledFile(name, _mode(one.member), one.run, digests[name])
-
-
-def _content(run: Run) -> bytes:
-    return b"".join(join([run]).inflated())
 
 
 def _mode(member: ZipMember) -> int:

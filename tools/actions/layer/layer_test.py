@@ -12,16 +12,20 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lib.common.archive_time import archive_time
 from lib.common.program import ToolError
 from lib.deflate.library import deflate_block
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.metadata_writer import entry_points_text
+from lib.wheel.output_file import Output
 from lib.wheel.wheel_writer import text_member, write_wheel
+from lib.wheel.zip_writer import ZipArchive
 from tools.actions.layer.installed_wheel import InstalledFile, installed_files
 from tools.actions.layer.layer_file import GZIP_HEADER, archive_runs, trailer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, read_layer_descriptor
@@ -216,6 +220,84 @@ def test_a_console_script_that_leads_out_is_refused(tmp_path: Path) -> None:
     entry_points = b"[console_scripts]\n../../../etc/x = a:b\n"
     with pytest.raises(ToolError, match=r"'../../../etc/x' cannot be placed in an image; expected"):
         installed_files(wheel(tmp_path, {f"{INFO}/entry_points.txt": (entry_points, 0o644)}), SCHEME)
+
+
+BAD_RECORDS = {
+    "not UTF-8": (b"\xff", "is not UTF-8"),
+    "a quote without an end": (b'"', "expected CSV"),
+    "two fields": (b"acme/__init__.py,sha256=\n", "line 1 has 2 fields; expected 3"),
+    "four fields": (b"acme/__init__.py,,,\n", "line 1 has 4 fields; expected 3"),
+    "a field without bounds": (b"a" * 200_000, "expected CSV"),
+    "digest of 5 characters": (b"acme/__init__.py,sha256=abcde,0\n", "'abcde'; expected the SHA-256"),
+    "digest with é": ("acme/__init__.py,sha256=éééé,0\n".encode(), "'éééé'; expected the SHA-256"),
+    "digest of 3 bytes": (b"acme/__init__.py,sha256=abcd,0\n", "'abcd'; expected the SHA-256"),
+    "no digest": (b"acme/__init__.py,,\n", "RECORD has no SHA-256 of it"),
+    "one file twice": (b"acme/__init__.py,,\nacme/__init__.py,,\n", "line 2 has acme/__init__.py a second time"),
+}
+BAD_ENTRY_POINTS = {
+    "not UTF-8": (b"[console_scripts]\n\xff = a:b\n", "is not UTF-8"),
+    "no section": (b"x = a:b\n", "line 1: 'x = a:b' comes before the first [group]"),
+    "a name twice": (b"[console_scripts]\nx = a:b\nx = a:c\n", "line 3: [console_scripts] has 'x' a second time"),
+    "a section twice": (b"[console_scripts]\n[console_scripts]\n", "line 2: [console_scripts] is there a second time"),
+    "no reference": (b"[console_scripts]\nx\n", "line 2: 'x'; expected `name = module:object`"),
+    "no name": (b"[console_scripts]\n= a:b\n", "line 2: '= a:b'; expected `name = module:object`"),
+    "no object": (b"[console_scripts]\nx = a\n", "x = 'a'; expected `module:function`"),
+    "code": (b"[console_scripts]\nx = a:b;import os\n", "x = 'a:b;import os'; expected `module:function`"),
+    "a second line": (b"[console_scripts]\nx = a:b\n  ;c\n  d\n", "line 4: 'd'; expected `name = module:object`"),
+    "a line without bounds": (b"[console_scripts]\n" + b"a" * 2_000_000, "2000018 bytes; expected 1048576 at most"),
+}
+
+
+@pytest.mark.parametrize("options", [(), ("--any-wheel",)])
+@pytest.mark.parametrize("case", BAD_RECORDS)
+def test_a_record_that_cannot_be_read(
+    case: str, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, message = BAD_RECORDS[case]
+    path = Path(wheel(tmp_path))
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with path.open("wb") as file:
+        rewritten = {**members, f"{INFO}/RECORD": record}
+        archive_of(file, rewritten)
+    assert run(tmp_path, str(path), *options) == 1
+    assert message in capsys.readouterr().err
+
+
+def archive_of(file: BinaryIO, members: Mapping[str, bytes]) -> None:
+    """Write an archive with these members, and no other RECORD than they have."""
+    with Output(file) as output:
+        archive = ZipArchive(output, archive_time())
+        for name, content in members.items():
+            archive.add(name, 0o644, join([small_run(content)]))
+        archive.close()
+
+
+@pytest.mark.parametrize("case", BAD_ENTRY_POINTS)
+def test_entry_points_that_cannot_be_read(case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content, message = BAD_ENTRY_POINTS[case]
+    assert run(tmp_path, wheel(tmp_path, {f"{INFO}/entry_points.txt": (content, 0o644)})) == 1
+    said = capsys.readouterr().err
+    assert f"{INFO}/entry_points.txt" in said
+    assert message in said
+
+
+def test_a_default_section_is_no_script_and_windows_of_a_program_are(tmp_path: Path) -> None:
+    """importlib.metadata, from which pip makes scripts, knows neither defaults nor continued lines."""
+    content = b"[DEFAULT]\nno = a:b\n[gui_scripts]\nwindow = acme.ui:App.run [extra]\n[console_scripts]\n"
+    files = installed_files(wheel(tmp_path, {f"{INFO}/entry_points.txt": (content, 0o644)}), SCHEME)
+    scripts = [file for file in files if file.path.startswith("usr/local/bin/")]
+    assert [file.path for file in scripts] == ["usr/local/bin/window"]
+    text = b"".join(join([scripts[0].run]).inflated())
+    assert text == b"#!/usr/bin/python3\nimport sys\nfrom acme.ui import App\n\nsys.exit(App.run())\n"
+
+
+def test_a_record_larger_than_any_is_not_inflated(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "acme-1.0-py3-none-any.whl"
+    with path.open("wb") as file:
+        archive_of(file, {f"{INFO}/RECORD": bytes(64 << 20)})
+    assert run(tmp_path, str(path)) == 1
+    assert "RECORD: 67108864 bytes; expected 33554432 at most" in capsys.readouterr().err
 
 
 def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:

@@ -56,8 +56,7 @@ class _Digests:
 
 def _members(wheel: str, file: BinaryIO) -> Iterator[ZipMember]:
     archive = read_archive(file)
-    if archive.troubles:
-        trouble = archive.troubles[0]
+    if trouble := archive.damage:
         raise ToolError(f"{wheel}: {trouble.member or 'the archive'}: {trouble.evidence}. Build the wheel again")
     yield from (member for member in archive.members if not member.is_directory)
 

@@ -117,3 +117,10 @@ def test_a_damaged_member_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     wheel.write_bytes(content)
     assert layer(tmp_path, wheel, "--any-wheel") == 1
     assert f"ERROR: //:layer: {wheel}: other/bulk: " in capsys.readouterr().err
+
+
+def test_data_descriptors_and_comments_are_no_damage(tmp_path: Path) -> None:
+    wheel = other_wheel(tmp_path / "other-1.0-py3-none-any.whl")
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.comment = b"made by another program"
+    assert layer(tmp_path, wheel, "--any-wheel") == 0

@@ -1,10 +1,9 @@
 """Lists that say what a wheel offers of its package's tree, as far as that is there: JSON, one object each."""
 
-import sys
 from collections.abc import Iterable
 from typing import Any
 
-from lib.common.program import ToolError, read_document
+from lib.common.program import ToolError, named, note, read_document
 
 
 def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:
@@ -24,10 +23,14 @@ def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:
     return list(rows)
 
 
-def note_missing(label: str, what: str, rows: Iterable[dict[str, Any]], key: str) -> None:
-    """Say which rows are left out, because the package does not ship what they name: an SDK need not have all."""
-    if missing := [f"{row[key]} ({row['path']})" for row in rows]:
-        print(
-            f"NOTE: {label}: {what}, which the package does not ship, are left out: {', '.join(missing)}",
-            file=sys.stderr,
+def note_missing(label: str, what: str, path: str, key: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Say which rows of a list are left out, because the package does not ship what they name.
+
+    Rows that are `optional` are left out without a message: one list serves several versions of an SDK, or parts of it.
+    """
+    if missing := [f"{row[key]} ({row['path']})" for row in rows if not row.get("optional")]:
+        note(
+            label,
+            f"{len(missing)} {what} of {path} are left out, because the package does not ship them: {named(missing)}. "
+            'Correct the paths, or add `"optional": true` to what an SDK need not have',
         )

@@ -32,7 +32,7 @@ from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text,
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
 from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.python_packages import path_file
+from tools.actions.link.python_packages import path_file, requirements, shipped_packages
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.platform_tag.report import TagReport
 
@@ -107,8 +107,7 @@ def console_scripts(
                 f"{modes[row['path']]}); expected mode 0755. Set the mode in the artifact, or take the script out of "
                 "`console_scripts`"
             )
-    what = "console scripts without the tools that they start"
-    note_missing(label, what, [row for row in listed if row not in scripts], "script")
+    note_missing(label, "tools of console scripts", path, "script", [row for row in listed if row not in scripts])
     return [(row["script"], f"{module}:{_function(row['script'])}") for row in scripts]
 
 
@@ -153,9 +152,11 @@ def link(args: Arguments) -> None:
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
+    packages = shipped_packages(args.python_packages, plan, args.label) if args.python_packages else []
+    requires = dict.fromkeys((*project.requires, *requirements(packages, project.distribution)))
+    project = replace(project, requires=tuple(requires))
     members.extend(info_members(project, args, plan, dist_info))
-    if args.python_packages:
-        members.extend(path_file(args.python_packages, plan, args.import_name, args.label))
+    members.extend(path_file(packages, plan.tree, args.import_name))
     with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
         if args.devel:
             name = f"{args.import_name}/_devel.{args.devel}"

@@ -179,11 +179,20 @@ def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFix
     made = wheel(tmp_path, CORE, file("share/a"))
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 0
     assert capsys.readouterr().err == (
-        "NOTE: //:core_wheel: console scripts without the tools that they start, which the package does not ship, are "
-        "left out: tool (bin/tool), oth-er++ (bin/other), absent (bin/absent)\n"
+        f"NOTE: //:core_wheel: 3 tools of console scripts of {tmp_path}/scripts are left out, because the package does "
+        "not ship them: tool (bin/tool), oth-er++ (bin/other), absent (bin/absent). Correct the paths, or add "
+        '`"optional": true` to what an SDK need not have\n'
     )
     with made.zip() as archive:
         assert not any(name.endswith("entry_points.txt") for name in archive.namelist())
+
+
+def test_what_an_sdk_need_not_have_is_left_out_in_silence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = wheel(tmp_path, CORE, file("share/a"))
+    scripts = [{"script": f"tool{number}", "path": f"bin/{number}", "optional": True} for number in range(30)]
+    (tmp_path / "optional").write_text(json.dumps(scripts))
+    assert made.link(f"--console-scripts={tmp_path}/optional", "--import-name=m") == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -195,11 +204,31 @@ def test_python_packages_of_the_tree_can_be_imported(tmp_path: Path, capsys: pyt
     packages.write_text(json.dumps([{"package": name, "path": path} for name, path in rows]))
     assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
     assert capsys.readouterr().err == (
-        "NOTE: //:core_wheel: Python packages, which the package does not ship, are left out: bad (share), absent "
-        "(share/py)\n"
+        f"NOTE: //:core_wheel: 2 Python packages of {packages} are left out, because the package does not ship them: "
+        "bad (share), absent (share/py). Correct the paths, or add "
+        '`"optional": true` to what an SDK need not have\n'
     )
     with made.zip() as archive:
         assert archive.read("rocm_sdk_core.pth") == b"_core/share/py\n"
+    packages.write_text(
+        json.dumps(
+            [
+                {"package": "one", "path": "share/py", "requires": ["pyelftools>=0.31"]},
+                {"package": "absent", "path": "share/py", "requires": ["nosuch"]},
+            ]
+        )
+    )
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
+    with made.zip() as archive:
+        metadata = archive.read("rocm_sdk_core-7.10.0.dist-info/METADATA").decode()
+        assert metadata.count("\nRequires-Dist: ") == metadata.count("\nRequires-Dist: pyelftools>=0.31\n") == 1
+    assert metadata == (tmp_path / "metadata").read_text()
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": ["not a requirement"]}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "not a requirement" in capsys.readouterr().err
+    packages.write_text('[{"package": "one", "path": "share/py", "requires": "pyelftools"}]')
+    assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 1
+    assert "expected `requires` to be a list of requirements" in capsys.readouterr().err
     packages.write_text("[]")
     assert made.link(f"--python-packages={packages}", "--import-name=rocm_sdk_core") == 0
     with made.zip() as archive:

@@ -5,6 +5,7 @@ import io
 import json
 import random
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,18 @@ from elftools.elf.elffile import ELFFile
 
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
-from lib.deflate.blocks import FINAL_BLOCK
+from lib.common.program import ToolError
+from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
 from lib.elf import constants as c
+from lib.pack.content import entry_blocks
 from lib.pack.launcher import SECTION
 from lib.pack.segment import Packed, SegmentIndex
+from lib.pack.slices import Slices
+from lib.plan.edits import Edit
 from tools.actions.pack.tool import main
 
 NAME = "a_lib_generic"
+NO_SLICES = Slices(1, ThreadPoolExecutor(1), Path())
 
 
 class Unit:
@@ -231,6 +237,21 @@ def test_forwarder(unit: Unit) -> None:
         "DT_SONAME": ["libfoo.so"],
         "DT_RPATH": ["$ORIGIN"],
     }
+
+
+@pytest.mark.parametrize("rpath", [None, ("$ORIGIN",)])
+def test_a_file_that_changes_while_it_is_read_stops_the_build(tmp_path: Path, rpath: tuple[str, ...] | None) -> None:
+    """Bazel sees it, too, but keeps the result for this build."""
+    path = tmp_path / "file"
+    path.write_bytes(Sample(soname="liba.so.1").build() + bytes(3 * BLOCK_BYTES))
+    entry = Edit("lib/liba.so.1", "0644", source="source", rpath=rpath)
+    blocks = entry_blocks(entry, {"source": str(path)}, None, NO_SLICES, {})
+    next(blocks)
+    with path.open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"x")
+    with pytest.raises(ToolError, match="source: was changed while it was read"):
+        list(blocks)
 
 
 def test_digests_are_of_the_sources_as_they_are(unit: Unit) -> None:

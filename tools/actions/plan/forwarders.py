@@ -11,16 +11,14 @@ import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from lib.elf.library_name import parse_library_name
 from lib.plan.model import COPIES, LIBRARY, Entry, Facts, Kind, Plan, Treatment
-
-#: A SONAME with a version behind the name that programs open.
-VERSIONED = re.compile(r"(?P<name>.+?\.so)\.(?P<version>[0-9].*)")
 
 
 def _unversioned(soname: str) -> str | None:
     """Return the name without its version; None if it has none."""
-    match = VERSIONED.fullmatch(soname)
-    return match["name"] if match else None
+    name = parse_library_name(soname)
+    return f"{name.stem}.so" if name and name.version else None
 
 
 def _age(soname: str) -> list[tuple[int, str]]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
+from lib.elf.system_libraries import is_system_library
 from lib.plan.model import (
     COPIES,
     DT_RPATH,
@@ -124,9 +125,17 @@ class _File:
             one for one in self.existing if is_relocatable(one) and self.directory(one) not in self.site.directories
         ]
 
+    def is_served_by_system(self) -> bool:
+        """Whether the file needs libraries, but only such as every system has, and opens none: it searches for none."""
+        opens = self.facts.opens or any(matches(self.entry.path, (pattern,)) for pattern in self.definition.dlopens)
+        names = self.facts.needed
+        return (
+            bool(names) and not opens and all(map(is_system_library, names)) and not {*names} & {*self.site.libraries}
+        )
+
     def planned(self) -> Entry:
         """Return the entry with the search path that the file gets; unchanged if the file has this path already."""
-        wanted = [*self.definition.rpath]
+        wanted = [] if self.is_served_by_system() else [*self.definition.rpath]
         foreign, dead = [one for one in self.existing if not is_relocatable(one)], list[str]()
         if self.definition.rpath_for == "needed":
             dead = self.dead()

@@ -56,6 +56,48 @@ def test_the_tag_is_that_of_the_package(tag: str, written: str | None) -> None:
     assert planned(replace(definition, rpath_for="all"), needing("lib/libx.so", **other)).rpath is None
 
 
+SYSTEM = ("libc.so.6", "ld-linux-x86-64.so.2")
+
+
+@pytest.mark.parametrize("own", [(), ("$ORIGIN",)])
+@pytest.mark.parametrize(
+    ("opens", "needed", "is_edited"),
+    [
+        (False, SYSTEM, False),
+        (True, SYSTEM, True),  # as libhiprtc.so does, which needs libc alone and opens libamd_comgr.so
+        (False, (), True),  # nothing is known of it
+        (False, (*SYSTEM, "libcuda.so.1"), True),  # which may need others
+        (False, ("libcore.so.1", "libc.so.6"), True),
+    ],
+)
+def test_a_file_that_the_system_serves_gets_no_entries(
+    opens: bool, needed: tuple[str, ...], is_edited: bool, own: tuple[str, ...]
+) -> None:
+    found = needing("lib/libx.so", *needed, rpath=own)
+    assert found.facts
+    found = replace(found, facts=replace(found.facts, opens=opens))
+    definition = replace(PACKAGE, rpath_for="all")
+    assert planned(definition, found).rpath == (BOTH if is_edited else None)
+    named = replace(definition, dlopens={"lib/libx.*": ["libcore.so.1"]})
+    assert planned(named, found).rpath == BOTH
+
+
+def test_a_system_library_that_a_package_has_is_searched_for() -> None:
+    definition = replace(PACKAGE, rpath_for="all")
+    core = plan(Definition("core", "runtime", "_core"), library("lib/libstdc++.so.6", "libstdc++.so.6"))
+    found = needing("lib/libx.so", "libstdc++.so.6", "libc.so.6")
+    assert planned(definition, found, builds_on=(core,)).rpath == BOTH
+    assert planned(replace(definition, rpath=("_math/lib",)), found).rpath is None
+
+
+def test_entries_of_the_build_machine_and_the_other_tag_go_where_the_system_serves() -> None:
+    definition = replace(PACKAGE, rpath_for="all")
+    entry = planned(definition, needing("lib/libx.so", "libc.so.6", rpath=("/build/lib", "$ORIGIN")))
+    assert (entry.rpath, entry.treatment) == (("$ORIGIN",), Treatment.PATCH)
+    assert planned(definition, needing("lib/libx.so", "libc.so.6", rpath=("/build/lib",))).rpath == ()
+    assert planned(definition, needing("lib/libx.so", "libc.so.6", runpath=("$ORIGIN",))).rpath == ("$ORIGIN",)
+
+
 def test_entries_that_lead_nowhere_are_dropped_and_named() -> None:
     own = ("$ORIGIN/../../gone", "$ORIGIN", "/build/lib", "$ORIGIN/../../../..")
     entry = planned(PACKAGE, needing("lib/libx.so", "libmath.so", rpath=own))

@@ -14,7 +14,7 @@ meant is a matter of the whole library (`tools.actions.coverage`).
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lib.common.program import ToolError
+from lib.common.program import ToolError, named
 from lib.gpus.architectures import serving
 from lib.gpus.families import without_features
 from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
@@ -99,10 +99,6 @@ def _check_code(path: str, source: str | None, facts: Facts, declared: Slice) ->
         raise _lost(path, lost, declared)
 
 
-#: So many files are named for each target; the rest is a number.
-_NAMED_FILES = 3
-
-
 def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
     return RefusedError(_lost_message({target: [path] for target in targets}, declared), path, targets)
 
@@ -110,9 +106,7 @@ def _lost(path: str, targets: Sequence[str], declared: Slice) -> RefusedError:
 def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
     """Say of targets, by the files that have code for them, that no package is for them."""
     lines = ["there is device code for GPU targets that none of the packages is for:"]
-    for target, paths in sorted(files.items()):
-        more = f" and {len(paths) - _NAMED_FILES} more" if len(paths) > _NAMED_FILES else ""
-        lines.append(f"  {target}: in {', '.join(paths[:_NAMED_FILES])}{more}")
+    lines += [f"  {target}: in {named(paths)}" for target, paths in sorted(files.items())]
     return "\n".join([*lines, f"The packages are for {', '.join(declared.all_targets)}. {_remedy(files, declared)}"])
 
 

@@ -9,7 +9,6 @@ a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 """
 
 import posixpath
-import sys
 from collections.abc import Container, Iterator, Mapping
 
 from lib.common.manifest import read_manifest
@@ -17,6 +16,8 @@ from lib.common.program import (
     ToolError,
     argument_parser,
     file_arguments,
+    named,
+    note,
     read_document,
     report_errors,
     write_document,
@@ -188,19 +189,17 @@ def make_plan(definition: Definition, artifacts: list[Artifact], builds_on: list
     )
 
 
-#: So many links a note names; the rest is a number.
-_NAMED_LINKS = 3
+def notes(plan: Plan, artifacts: list[Artifact], builds_on: list[Plan], output: str) -> Iterator[str]:
+    """Yield what a plan does that may be a mistake, and that real SDKs have: a line each, for people.
 
-
-def notes(plan: Plan, artifacts: list[Artifact]) -> Iterator[str]:
-    """Yield what a plan does that may be a mistake, and that real SDKs have: a line each, for people."""
-    dangling = [f"{one.path} -> {one.link}" for one in plan.entries if one.reason.startswith(DANGLES)]
-    if dangling:
-        more = f" and {len(dangling) - _NAMED_LINKS} more" if len(dangling) > _NAMED_LINKS else ""
-        count = f"{len(dangling)} links lead" if len(dangling) > 1 else "1 link leads"
+    What a package below has noted is not said again.
+    """
+    said = {one.path for below in builds_on for one in below.entries if one.reason.startswith(DANGLES)}
+    links = [one for one in plan.entries if one.reason.startswith(DANGLES) and one.path not in said]
+    if dangling := [f"{one.path} -> {one.link}" for one in links]:
         yield (
-            f"{count} nowhere in package {plan.package} and what it builds on, and what is not there is left out: "
-            f"{', '.join(dangling[:_NAMED_LINKS])}{more}; the plan has all. Exclude them if that is meant"
+            f"package {plan.package} leaves out {len(dangling)} links that lead nowhere: {named(dangling)}. Exclude "
+            f"them, or add what they lead to; {output} has all, as `{DANGLES}`"
         )
     if why := why_empty(plan, artifacts):
         yield f"package {plan.package} {why}, so its wheel holds no file of the SDK"
@@ -241,7 +240,7 @@ def main(argv: list[str]) -> int:
         write_document(args.output, plan.to_document())
         for unit, path in edit_files.items():
             write_document(path, edits.get(unit, Edits()).to_document())
-        for note in notes(plan, artifacts):
-            print(f"NOTE: {args.label}: {note}", file=sys.stderr)
+        for text in notes(plan, artifacts, builds_on, args.output):
+            note(args.label, text)
 
     return report_errors(args.label, work)

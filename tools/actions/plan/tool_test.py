@@ -155,7 +155,7 @@ def documents(
                     "size": one.facts.size,
                     "type": one.facts.type,
                     "soname": one.facts.soname,
-                    "needed": ["libc.so.6"],
+                    "needed": ["libother.so.1"],
                     "dynamic": one.facts.dynamic,
                     "machine": one.facts.machine,
                 }
@@ -295,12 +295,22 @@ def test_links_that_dangle_are_noted_in_one_line(tmp_path: Path, capsys: pytest.
     dangling = [link(f"lib/{number}", f"../{number}/x") for number in range(5)]
     assert main(documents(tmp_path, {"one_lib_generic": [*ONE, *dangling], "two_run_generic": TWO})) == 0
     assert capsys.readouterr().err == (
-        "NOTE: //:core: 5 links lead nowhere in package core and what it builds on, and what is not there is left out: "
-        "lib/0 -> ../0/x, lib/1 -> ../1/x, lib/2 -> ../2/x and 2 more; the plan has all. Exclude them if "
-        "that is meant\n"
+        "NOTE: //:core: package core leaves out 5 links that lead nowhere: lib/0 -> ../0/x, lib/1 -> ../1/x, "
+        "lib/2 -> ../2/x and 2 more. Exclude them, or add what they lead to; "
+        f"{tmp_path}/plan.json has all, as `link that dangles`\n"
     )
-    assert main(documents(tmp_path, {"one_lib_generic": [*ONE, dangling[0]], "two_run_generic": TWO})) == 0
-    assert "NOTE: //:core: 1 link leads nowhere in package core" in capsys.readouterr().err
+
+
+def test_links_that_dangle_are_not_noted_again_by_what_builds_on_the_package(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    below = [*ONE, *TWO, link("lib/x", "y")]
+    assert main(documents(tmp_path, {"one_lib_generic": below})) == 0
+    assert "leaves out 1 links" in capsys.readouterr().err
+    (tmp_path / "plan.json").rename(tmp_path / "below.json")
+    more = [*below, link("lib/z", "y")]
+    assert main([*documents(tmp_path, {"one_lib_generic": more}, "devel"), f"--builds-on={tmp_path}/below.json"]) == 0
+    assert "leaves out 1 links that lead nowhere: lib/z -> y." in capsys.readouterr().err
 
 
 PATTERNS = (["lib/*.so", "lib"], ["bin/tool", "**/*.h", "y/**"])

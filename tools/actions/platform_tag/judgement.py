@@ -3,13 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from lib.common.program import ToolError
+from lib.common.program import ToolError, named
 from lib.wheel.platform_policy import WINDOWS_MACHINES, Policy, Promise, policies_of
 from tools.actions.platform_tag.needs import Need, Needs
 from tools.actions.platform_tag.report import Libraries, TagReport
-
-#: How many files an error names.
-_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -98,10 +95,9 @@ def check(judgement: Judgement, promise: Promise, setting: str) -> None:
     lacks = lacking(promise.policy, needs) if promise.policy else ()
     if not lacks:
         return
-    more = f" and {len(lacks) - _NAMED} more" if len(lacks) > _NAMED else ""
     raise ToolError(
         f"platform tag {promise.tag} promises more than the files keep: "
-        f"{'; '.join(_sentence(need) for need in lacks[:_NAMED])}{more}. {_remedy(judgement, promise, lacks, setting)}"
+        f"{named([_sentence(need) for need in lacks], '; ')}. {_remedy(judgement, promise, lacks, setting)}"
     )
 
 
@@ -119,18 +115,12 @@ def _remedy(judgement: Judgement, promise: Promise, lacks: tuple[Need, ...], set
 
 def notes(needs: Needs) -> Iterator[str]:
     """Yield what may be a mistake, though no tag forbids it: a line each, for people."""
-    if unreached := [need for need in needs.unreached if need.version is None]:
-        more = f" and {len(unreached) - _NAMED} more" if len(unreached) > _NAMED else ""
-        named = f"{', '.join(_sentence(need) for need in unreached[:_NAMED])}{more}"
-        if all(need.library.endswith(".dll") for need in unreached):
-            yield (
-                f"{len(unreached)} packaged libraries are needed by programs in other directories: {named}. They start "
-                "only if PATH leads to the library, or Windows has one of that name. Put both into one directory, if "
-                "that is not meant"
-            )
-            return
-        yield (
-            f"{len(unreached)} packaged libraries are needed by files that do not search their directories: {named}. "
-            "They load only if something else loaded the library before, or from the machine. Name their directories "
-            "in `rpath` of the package, or declare them in `externals` of the wheel, if that is meant"
-        )
+    unreached = [need for need in needs.unreached if need.version is None]
+    if not unreached:
+        return
+    if all(need.library.endswith(".dll") for need in unreached):
+        where, remedy = "in other directories", "Put each beside the program, or let PATH lead to it"
+    else:
+        where, remedy = "in directories that are not searched", "Name these in `rpath`, or the libraries in `externals`"
+    first = named([_sentence(need) for need in unreached])
+    yield f"{len(unreached)} packaged libraries are {where}: {first}. {remedy}"

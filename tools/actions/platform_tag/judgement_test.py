@@ -107,18 +107,16 @@ def test_what_is_not_reached_is_noted() -> None:
     assert list(notes(Needs())) == []
     (note,) = notes(Needs(unreached=needing("liba.so.1", "liba.so.1:A_9", "libb.so.1", path="bin/x").system))
     assert note == (
-        "2 packaged libraries are needed by files that do not search their directories: bin/x needs liba.so.1, bin/x "
-        "needs libb.so.1. They load only if something else loaded the library before, or from the machine. Name "
-        "their directories in `rpath` of the package, or declare them in `externals` of the wheel, if that is meant"
+        "2 packaged libraries are in directories that are not searched: bin/x needs liba.so.1, bin/x needs libb.so.1. "
+        "Name these in `rpath`, or the libraries in `externals`"
     )
 
 
 def test_a_program_for_windows_without_its_dll_is_noted() -> None:
     (note,) = notes(Needs(unreached=needing("amdhip64_7.dll", path="lib/tool.exe").system))
     assert note == (
-        "1 packaged libraries are needed by programs in other directories: lib/tool.exe needs amdhip64_7.dll. They "
-        "start only if PATH leads to the library, or Windows has one of that name. Put both into one directory, if "
-        "that is not meant"
+        "1 packaged libraries are in other directories: lib/tool.exe needs amdhip64_7.dll. Put each beside the "
+        "program, or let PATH lead to it"
     )
 
 

@@ -7,10 +7,9 @@ A wheel's file name is fixed before its content is known, so the tag is a settin
 out: the report has the lowest tag, and which files ask for what. The wheel is linked only if this succeeds.
 """
 
-import sys
 from dataclasses import dataclass
 
-from lib.common.program import argument_parser, read_document, report_errors, write_document
+from lib.common.program import argument_parser, note, read_document, report_errors, write_document
 from lib.plan.model import Plan
 from lib.wheel.platform_policy import MACHINES, promises
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
@@ -46,8 +45,8 @@ def prove(args: Arguments) -> None:
         judgement = judge(needs, promise.architecture)
         check(judgement, promise, args.setting)
     write_document(args.output, judgement.report(args.distribution).to_document())
-    for note in notes(judgement.needs):
-        print(f"NOTE: {args.label}: {note}", file=sys.stderr)
+    for text in notes(judgement.needs):
+        note(args.label, f"{text}; {args.output} has all, as `unreached`")
 
 
 def main(argv: list[str]) -> int:

@@ -79,8 +79,8 @@ def test_a_packaged_library_that_is_not_reached_is_noted(tmp_path: Path, capsys:
     code, report = prove(tmp_path, "linux_x86_64", sample, f"--builds-on={tmp_path}/base")
     assert (code, report["unreached"]) == (0, {"libb.so.1": {"": "lib/liba.so.1"}})
     assert capsys.readouterr().err.startswith(
-        "NOTE: //:core_wheel: 1 packaged libraries are needed by files that do not search their directories: "
-        "lib/liba.so.1 needs libb.so.1. They load only if"
+        "NOTE: //:core_wheel: 1 packaged libraries are in directories that are not searched: "
+        "lib/liba.so.1 needs libb.so.1. Name these"
     )
     code, report = prove(tmp_path, "linux_x86_64", sample, f"--builds-on={tmp_path}/base", "--kind=devel")
     assert (code, report["unreached"], capsys.readouterr().err) == (0, {}, "")

@@ -4,6 +4,7 @@ import os
 import struct
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -328,6 +329,21 @@ def test_an_artifact_that_is_there_twice(bad: BadInput) -> None:
     (bad.root / "a_lib_generic.tar.zst").touch()
     expected = f"{bad.root}/a_lib_generic.tar.zst: a_lib_generic is the same artifact; remove one of them"
     assert bad.error() == expected
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo], ids=["directory", "pipe"])
+def test_what_only_has_the_name_of_an_archive(bad: BadInput, make: Callable[[Path], None]) -> None:
+    archive = bad.root / "b_lib_generic.tar.xz"
+    make(archive)
+    assert bad.error() == f"{archive}: is no regular file; expected an archive, by its name. Rename it, or remove it"
+
+
+@pytest.mark.parametrize("name", ["b_lib_generic", "b_lib_generic.tar.xz"])
+def test_an_artifact_that_is_a_link_to_nothing(bad: BadInput, name: str) -> None:
+    (bad.root / name).symlink_to("gone")
+    assert bad.error() == (
+        f"{bad.root}/{name}: is a link to gone, which is not there; put it there, or remove the link"
+    )
 
 
 def test_an_archive_that_bazel_did_not_see(bad: BadInput) -> None:

@@ -62,8 +62,14 @@ def find_artifacts(directory: Path, named_by: str) -> dict[ArtifactName, Path]:
     found: dict[ArtifactName, Path] = {}
     for path in listing:
         suffix = archive_suffix(path.name)
+        if not path.exists():
+            raise CatalogError(
+                f"{path}: is a link to {path.readlink()}, which is not there; put it there, or remove the link"
+            )
         if not suffix and not path.is_dir():
             continue
+        if suffix and not path.is_file():
+            raise CatalogError(f"{path}: is no regular file; expected an archive, by its name. Rename it, or remove it")
         check_name(path.name, directory)
         name = parse_name(path.name.removesuffix(suffix), path, "an archive" if suffix else "a folder")
         if name in found:

@@ -82,7 +82,7 @@ class Apt:
         (directory / "sources.list.d/packages.sources").write_text(deb822(choice), encoding="utf-8")
         # The machine's own architecture alone: of another, which dpkg may have been told to allow, nothing is wanted.
         architecture = run(["apt-config", "dump", "--format", "%v", "APT::Architecture"], {}).strip()
-        configuration = _CONFIGURATION.format(directory=directory.absolute(), architecture=architecture)
+        configuration = _CONFIGURATION.format(directory=_quotable(directory.absolute()), architecture=architecture)
         settings = reaching(run(["apt-config", "dump", "--format", '%F "%v";%n', "Acquire"], {}))
         configuration += "".join(f"{line}\n" for line in settings)
         (directory / "apt.conf").write_text(configuration, encoding="utf-8")
@@ -149,6 +149,20 @@ class Apt:
         }
         return [found[name] for name in sorted(found)]
 
+    def dependencies(self, packages: list[DebianPackage]) -> dict[str, list[str]]:
+        """Return on which of these packages each of them depends, by their names or by what they provide."""
+        pinned = [f"{one.name}={one.version}" for one in packages]
+        said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
+        shown = {one["package"]: one for one in stanzas(said) if f"{one['package']}={one['version']}" in pinned}
+        provided = {alias: name for name, one in shown.items() for alias in (name, *names_in(one.get("provides", "")))}
+        needed = {
+            name: names_in(f"{one.get('pre-depends', '')},{one.get('depends', '')}") for name, one in shown.items()
+        }
+        return {
+            name: sorted({provided[other] for other in others if other in provided} - {name})
+            for name, others in needed.items()
+        }
+
     def download(self, packages: list[DebianPackage], directory: Path) -> list[Path]:
         """Fetch packages into a directory; returns their files, in the same order.
 
@@ -167,6 +181,21 @@ class Apt:
     def _run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
         configuration = {"APT_CONFIG": str((self.directory / "apt.conf").absolute())}
         return run(command, configuration, doing, remedy, cwd)
+
+
+def _quotable(directory: Path) -> str:
+    """Return a directory, which apt's configuration has between quotes. Raises ToolError if it cannot have it."""
+    if bad := re.search(r'["\x00-\x1f]', str(directory)):
+        raise ToolError(
+            f"{str(directory)!r}: apt's configuration cannot have a directory with {bad[0]!r} in its name. "
+            "Choose another --output_user_root"
+        )
+    return str(directory)
+
+
+def names_in(relation: str) -> list[str]:
+    """Return the packages that a field about other packages names, alternatives included (deb-control(5))."""
+    return re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]+)", relation)
 
 
 def require_apt() -> None:

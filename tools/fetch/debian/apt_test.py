@@ -2,6 +2,7 @@
 
 import hashlib
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -68,6 +69,25 @@ SHA256: cc
 """
 
 
+DEPENDING = """\
+Package: libx1
+Version: 1
+Depends: libc6 (>= 2.38), liblong4 (= 1) | libnone, none | tool:any, libx1
+Pre-Depends: libc6
+
+Package: liblong4t64
+Version: 1
+Provides: liblong4 (= 1), libother
+Depends: libc6
+
+Package: tool
+Version: 1
+
+Package: libc6
+Version: 1
+"""
+
+
 class FakeApt:
     """A machine whose apt is a few programs of the test's."""
 
@@ -119,10 +139,43 @@ def test_configuration(fake: FakeApt) -> None:
     assert sources == "Types: deb\nURIs: http://mirror.invalid/debian\nSuites: trixie\nComponents: main\n"
 
 
+@pytest.mark.parametrize("name", ['a"b', "a\nb", "a\tb"])
+def test_a_directory_that_the_configuration_cannot_have(fake: FakeApt, name: str) -> None:
+    with pytest.raises(
+        ToolError, match=r"cannot have a directory with .* in its name. Choose another --output_user_root"
+    ):
+        Apt.create(fake.root / name, "")
+
+
+@needs_apt
+@pytest.mark.parametrize("name", ["a b", "a\\b", "a'b", "a;b", "a{b}", "a%41b", "#clear", "aéb", "a//b"])
+def test_a_directory_that_apt_reads_as_it_is(fake: FakeApt, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    apt = Apt.create(fake.root / name, "")
+    monkeypatch.setenv("APT_CONFIG", str(apt.directory / "apt.conf"))
+    found = subprocess.run(
+        ["/usr/bin/apt-config", "shell", "x", "Dir::State/d"], capture_output=True, text=True, check=True
+    )
+    quoted = str(apt.directory / "state/").replace("'", "'\\''")
+    assert found.stdout == f"x='{quoted}/'\n"
+
+
 def test_resolve(fake: FakeApt) -> None:
     libc, rocblas = fake.create().resolve(["librocblas0"])
     assert libc == DebianPackage("libc6", "2.41-12", "libc6", "amd64", "cc")
     assert rocblas == DebianPackage("librocblas0", "5.5.1+dfsg-7", "rocblas", "amd64", "aa")
+
+
+def test_dependencies(fake: FakeApt) -> None:
+    """Alternatives count if they are there, and names that others provide."""
+    apt = fake.create()
+    packages = [DebianPackage(name, "1", name, "amd64", "") for name in ("libx1", "liblong4t64", "libc6", "tool")]
+    fake.answers("apt-cache", DEPENDING, "pkgnames", "")
+    assert apt.dependencies(packages) == {
+        "libc6": [],
+        "liblong4t64": ["libc6"],
+        "libx1": ["libc6", "liblong4t64", "tool"],
+        "tool": [],
+    }
 
 
 def test_newest(fake: FakeApt) -> None:

@@ -7,6 +7,7 @@ install prefix.
 import posixpath
 import re
 
+from lib.elf.library_name import parse_library_name
 from tools.fetch.debian.table import LIBRARIES, PREFIXES, SYSDEPS, TARGET_IN_NAME, TARGET_SUFFIXES, UNWANTED, LayoutRule
 
 #: Where ROCm keeps the system libraries that it brings along.
@@ -18,7 +19,8 @@ def relocated(path: str, rule: LayoutRule) -> str | None:
     moved = next((new + path[match.end() :] for old, new in PREFIXES if (match := re.match(old, path))), None)
     if rule.base == SYSDEPS:
         # Of system libraries only the libraries themselves: their other files serve the system's programs.
-        return _SYSDEPS_PREFIX + moved if moved and re.fullmatch(r"lib/[^/]+\.so(\.[^/]*)?", moved) else None
+        is_library = moved and posixpath.dirname(moved) == "lib" and parse_library_name(moved)
+        return f"{_SYSDEPS_PREFIX}{moved}" if is_library else None
     return None if moved is None or f"{moved}/".startswith(UNWANTED) else moved
 
 

@@ -84,6 +84,7 @@ def test_rules_name_components_and_bases_as_artifacts_do() -> None:
         ("hipcc", "etc/hipcc.conf", None),
         ("libdrm2", LIBRARY + "libdrm.so.2.124.0", "lib/rocm_sysdeps/lib/libdrm.so.2.124.0"),
         ("libdrm2", "lib/x86_64-linux-gnu/libdrm.so.2", "lib/rocm_sysdeps/lib/libdrm.so.2"),
+        ("libdrm2", LIBRARY + "libdrm.so.2.debug", None),
         ("libdrm2", "usr/share/libdrm/amdgpu.ids", None),
         ("libsqlite3-0", LIBRARY + "sqlite3/extension.so", None),
     ],

@@ -3,8 +3,8 @@
 `artifacts.debian` takes packages of any SDK. It needs no table: `plain_rule_of` makes an artifact of each.
 
 Names of packages are regular expressions, matched as a whole, because they carry versions that differ from suite to
-suite (libamdhip64-5, libamdhip64-6). The first rule that matches counts; packages that none matches are the system's
-own (libc, Python), and stay with it.
+suite (libamdhip64-5, libamdhip64-6). The first rule that matches counts. Packages of SYSTEM stay with the system (libc,
+Python). A dependency that is neither stops the fetch.
 """
 
 import re
@@ -47,7 +47,9 @@ _RUNTIME = (
 _SMALL_LIBRARIES = ("libhipfft-dev", "libhiprand-dev", "librocfft-dev", "librocrand-dev")
 _BIG_LIBRARIES = (
     # Of AMD SMI the library only: its program needs Python libraries of the system.
+    "hipify-perl",
     "libamd-smi-dev",
+    "libhalf-dev",
     "libhipblas-dev",
     "libhipblaslt-dev",
     "libhipcub-dev",
@@ -56,11 +58,13 @@ _BIG_LIBRARIES = (
     "libhipsparselt-dev",
     "libmiopen-dev",
     "librccl-dev",
+    "librocalution-dev",
     "librocblas-dev",
     "librocprim-dev",
     "librocsolver-dev",
     "librocsparse-dev",
     "librocthrust-dev",
+    "libroctx-dev",
     "librocwmma-dev",
 )
 
@@ -79,72 +83,96 @@ RUNTIME = "core/ROCR-Runtime/stage"
 SYSDEPS = "third-party/sysdeps/stage"
 SMI = "base/rocm_smi_lib/stage"
 
-#: Libraries by the artifact that they belong to.
+#: Libraries with device code, by the artifact that they belong to.
 LIBRARIES = {
-    "blas": ("hipblas", "hipblaslt", "hipsolver", "hipsparse", "hipsparselt", "rocblas", "rocsolver", "rocsparse"),
-    "fft": ("hipfft", "rocfft"),
+    "blas": (
+        *("hipblas", "hipblaslt", "hipsolver", "hipsolver-fortran", "hipsparse", "hipsparselt"),
+        *("rocblas", "rocsolver", "rocsparse"),
+    ),
+    "fft": ("hipfft", "hipfftw", "rocfft"),
     "miopen": ("miopen",),
     "rand": ("hiprand", "rocrand"),
     "rccl": ("rccl",),
+    "rocalution": ("rocalution",),
 }
 
-#: System libraries that come along, so that the wheels run where they are missing or too old.
+#: Stems of package names (`lib{stem}5t64`, `lib{stem}-dev`) -> artifact and base directory.
+_STEMS = {
+    "amd-comgr": ("amd-llvm", COMGR),
+    "amdhip64|hiprtc|hiprtc-builtins": ("core-hip", HIP),
+    "amd-?smi|e-smi64|esmi|goamdsmi-shim64": ("core-amdsmi", "core/amdsmi/stage"),
+    "composable-kernel": ("composable-kernel", "math-libs/composable_kernel/stage"),
+    "half": ("base", "base/half/stage"),
+    "hipblas-common": ("blas", "math-libs/hipblas-common/stage"),
+    "hipcub|rocprim|rocthrust": ("prim", "math-libs/prim/stage"),
+    "hsa-amd-aqlprofile64": ("aqlprofile", "profiler/aqlprofile/stage"),
+    "hsa-runtime|hsa-runtime64|hsakmt": ("core-runtime", RUNTIME),
+    "migraphx-c": ("migraphx", "ml-libs/migraphx/stage"),
+    "oam|rocm-smi|rocm-smi64": ("base", SMI),
+    "rocm-core": ("base", "base/rocm-core/stage"),
+    "rocm-dbgapi": ("amd-dbgapi", "debug-tools/amd-dbgapi/stage"),
+    "rocprofiler-register": ("base", "base/rocprofiler-register/stage"),
+    "roctx|roctx64": ("rocprofiler-sdk", "profiler/roctracer/stage"),
+    "rocwmma": ("rocwmma", "math-libs/rocWMMA/stage"),
+    "rpp|rpp-hip|rpp-ocl": ("rpp", "cv-libs/rpp/stage"),
+    **{
+        library: (artifact, f"math-libs/{library}/stage")
+        for artifact, libraries in LIBRARIES.items()
+        for library in libraries
+    },
+}
+
+#: Stems of system libraries that come along, so that programs run where they are missing or too old.
 _SYSTEM_LIBRARIES = (
-    "libbsd",
-    "libdrm",
-    "libdrm-amdgpu",
-    "libedit",
-    "libelf",
-    "libffi",
-    "libfmt",
-    "libicu",
-    "liblzma",
-    "libmd",
-    "libnuma",
-    "libsqlite3-",
-    "libtinfo",
-    "libxml2-",
-    "libz3-",
-    "libzstd",
+    *("boost-atomic", "boost-filesystem", "bsd", "bz2-", "drm", "drm-amdgpu", "edit", "elf", "ffi", "fmt", "icu"),
+    *("lzma", "md", "mnl", "nl-3-", "nl-genl-3-", "numa", "protobuf", "sqlite3-", "tinfo", "xml2-", "z3-"),
+    "zstd",
 )
-_VERSION = r"[0-9][0-9.]*(?:t64)?"
+#: Patterns of the packages that stay with the system: what a compiler and scripts need, and what their libraries do.
+SYSTEM = (
+    *("binutils", "file", "kmod", "lib*-perl", "lib32*", "libc6*", "libcurl4*", "libdrm-common"),
+    *(
+        "libdrm-dev",
+        "libgcc-*",
+        "libgomp1",
+        "libobjc-*",
+        "libpfm4",
+        "libstdc++*",
+        "llvm-*-linker-tools",
+        "pciutils",
+        "perl",
+    ),
+    "python3*",
+)
+_VERSION = r"-?[0-9][0-9.]*(?:t64)?"
 
 RULES = (
     LayoutRule(r"(?:clang|clang-tools|lld|llvm)-[0-9]+", "amd-llvm", "run", LLVM),
-    # Not llvm-N-linker-tools: plugins of linkers that the packages do not have.
     LayoutRule(r"llvm-[0-9]+-runtime", "amd-llvm", "run", LLVM),
-    LayoutRule(rf"lib(?:llvm|clang-cpp|clang1-){_VERSION}", "amd-llvm", "lib", LLVM),
+    LayoutRule(rf"lib(?:llvm|clang-cpp|clang1){_VERSION}", "amd-llvm", "lib", LLVM),
     LayoutRule(r"libclang-common-[0-9]+-dev", "amd-llvm", "lib", LLVM),
     LayoutRule(r"libclang-rt-[0-9]+-dev", "amd-llvm", "dev", LLVM),
     LayoutRule(r"rocm-device-libs-[0-9]+", "amd-llvm", "lib", LLVM),
-    LayoutRule(rf"libamd-comgr{_VERSION}", "amd-llvm", "lib", COMGR),
-    LayoutRule(r"libamd-comgr-dev", "amd-llvm", "dev", COMGR),
-    LayoutRule(rf"lib(?:amdhip64|hiprtc|hiprtc-builtins)-?{_VERSION}", "core-hip", "lib", HIP),
-    LayoutRule(r"libamdhip64-dev", "core-hip", "dev", HIP),
-    LayoutRule(r"hipcc", "core-hip", "run", HIP),
-    LayoutRule(rf"libhs(?:a-runtime64-|akmt){_VERSION}", "core-runtime", "lib", RUNTIME),
-    LayoutRule(r"libhs(?:a-runtime|akmt)-dev", "core-runtime", "dev", RUNTIME),
+    LayoutRule(r"hipcc|hip-utils", "core-hip", "run", HIP),
+    LayoutRule(r"hipify-perl", "hipify", "run", "compiler/hipify/stage"),
+    LayoutRule(r"rocm-opencl-icd", "core-ocl", "lib", "core/ocl-clr/stage"),
     LayoutRule(r"rocminfo", "core-runtime", "run", "core/rocminfo/stage"),
     LayoutRule(r"rocm-smi", "base", "run", SMI),
-    LayoutRule(rf"librocm-(?:smi64-|core){_VERSION}", "base", "lib", SMI),
-    LayoutRule(r"librocm-(?:smi|core)-dev", "base", "dev", SMI),
-    LayoutRule(rf"librocprofiler-register{_VERSION}", "base", "lib", "base/rocprofiler-register/stage"),
-    LayoutRule(r"librocprofiler-register-dev", "base", "dev", "base/rocprofiler-register/stage"),
+    LayoutRule(r"rocm-cmake", "base", "dev", "base/rocm-cmake/stage"),
+    LayoutRule(r"rocm-dev", "base", "dev", "base/rocm-core/stage"),
     LayoutRule(r"(?:python3-)?amd-?smi(?:lib)?", "core-amdsmi", "run", "core/amdsmi/stage"),
-    LayoutRule(r"libamd-?smi-dev", "core-amdsmi", "dev", "core/amdsmi/stage"),
-    LayoutRule(rf"libamd-?smi{_VERSION}", "core-amdsmi", "lib", "core/amdsmi/stage"),
-    LayoutRule(r"lib(?:hipcub|rocprim|rocthrust)-dev", "prim", "dev", "math-libs/prim/stage"),
-    LayoutRule(r"librocwmma-dev", "rocwmma", "dev", "math-libs/rocWMMA/stage"),
+    LayoutRule(r"amd-dbgapi-dev", "amd-dbgapi", "dev", "debug-tools/amd-dbgapi/stage"),
+    LayoutRule(r"migraphx(?:-tools)?", "migraphx", "run", "ml-libs/migraphx/stage"),
+    LayoutRule(r"migraphx-dev", "migraphx", "dev", "ml-libs/migraphx/stage"),
     *(
         rule
-        for artifact, libraries in sorted(LIBRARIES.items())
-        for library in libraries
+        for stem, (artifact, base) in sorted(_STEMS.items())
         for rule in (
-            LayoutRule(rf"lib{library}{_VERSION}(?:-data)?", artifact, "lib", f"math-libs/{library}/stage"),
-            LayoutRule(rf"lib{library}-dev", artifact, "dev", f"math-libs/{library}/stage"),
+            LayoutRule(rf"lib(?:{stem}){_VERSION}(?:-(?:data|hip|ocl))?", artifact, "lib", base),
+            LayoutRule(rf"lib(?:{stem})(?:{_VERSION})?-dev", artifact, "dev", base),
         )
     ),
-    *(LayoutRule(rf"{name}(?:{_VERSION})?", "sysdeps", "lib", SYSDEPS) for name in _SYSTEM_LIBRARIES),
+    *(LayoutRule(rf"lib{stem}(?:{_VERSION})?", "sysdeps", "lib", SYSDEPS) for stem in _SYSTEM_LIBRARIES),
     LayoutRule(r"libxml2|zlib1g", "sysdeps", "lib", SYSDEPS),
 )
 
@@ -178,14 +206,19 @@ TARGET_SUFFIXES = (".co", ".dat", ".hsaco", ".kdb", ".model", ".txt")
 TARGET_IN_NAME = re.compile(r"(?<![^-_.])gfx[0-9]{2,3}[0-9a-f](?=[-_.])")
 
 
-def rule_of(package: str) -> LayoutRule | None:
-    """Return the rule for a package of ROCm; None if it stays with the system."""
-    return next((rule for rule in RULES if rule.matches(package)), None)
+def is_of_system(package: str, system: Sequence[str]) -> bool:
+    """Whether a package stays with the system: a pattern matches it."""
+    return any(fnmatchcase(package, pattern) for pattern in system)
+
+
+def rule_of(package: str, system: Sequence[str] = ()) -> LayoutRule | None:
+    """Return the rule for a package of ROCm; None if there is none, or if a pattern of `system` matches it."""
+    return None if is_of_system(package, system) else next((rule for rule in RULES if rule.matches(package)), None)
 
 
 def plain_rule_of(package: str, system: Sequence[str] = ()) -> LayoutRule | None:
     """Return the rule for a package of any SDK, an artifact of its own; None if a pattern of `system` matches it."""
-    if any(fnmatchcase(package, pattern) for pattern in system):
+    if is_of_system(package, system):
         return None
     component = "dev" if package.endswith("-dev") else "lib" if package.startswith("lib") else "run"
     return LayoutRule(re.escape(package), package, component, "stage")

@@ -1,6 +1,6 @@
 """Debian's packages as artifacts: the program of the repository rule `debian`, run when that is fetched.
 
-    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME... [--plain [--system PATTERN...]]]
+    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME... [--plain]] [--system PATTERN...]
     tool.py download DIRECTORY
     tool.py lay-out DIRECTORY [--plain]
 
@@ -13,7 +13,7 @@ library, because it runs before anything is fetched.
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -21,29 +21,36 @@ from typing import Any
 
 from lib.common.program import ToolError, read_document, report_errors, write_document
 from tools.fetch.debian.apt import Apt, DebianPackage
-from tools.fetch.debian.table import SELECTIONS, LayoutRule, PackageSelection, plain_rule_of, rule_of
+from tools.fetch.debian.table import (
+    SELECTIONS,
+    SYSTEM,
+    LayoutRule,
+    PackageSelection,
+    is_of_system,
+    plain_rule_of,
+    rule_of,
+)
 from tools.fetch.debian.unpack import PLAIN_REMEDY, ROCM_REMEDY, Unpacking
 
 #: The artifact, and in it the base directory, of what a build says about itself.
 ABOUT = ("base_lib_generic", "base/aux-overlay/stage")
 #: Returns what becomes of a package; None if it stays with the system.
 Rules = Callable[[str], LayoutRule | None]
-_REMEDIES = {
-    False: "choose others, declare `artifacts.debian` for another SDK, or add a rule to tools/fetch/debian/table.py",
-    True: "remove it from `packages`, or from `system`",
-}
+_REMEDY = "choose others, declare `artifacts.debian` for another SDK, or add a rule to tools/fetch/debian/table.py"
 
 
-def resolve(directory: Path, suite: str, selection: PackageSelection, rules: Rules, *, plain: bool) -> None:
+def resolve(directory: Path, suite: str, selection: PackageSelection, rules: Rules, system: Sequence[str]) -> None:
     """Write `resolved.json`: the packages to fetch, and those that stay with the system."""
+    if left := [name for name in selection.required if is_of_system(name, system)]:
+        raise ToolError(f"`system` leaves out {', '.join(left)}; remove it from `packages`, or from `system`")
     if unknown := [name for name in selection.required if not rules(name)]:
-        what = "`system` leaves out" if plain else "no rule of ROCm's packages for"
-        raise ToolError(f"{what} {', '.join(unknown)}; {_REMEDIES[plain]}")
+        raise ToolError(f"no rule of ROCm's packages for {', '.join(unknown)}; {_REMEDY}")
     apt = Apt.create(directory / "apt", suite)
     apt.update()
     absent = apt.absent(list(selection.optional))
     names = sorted({*selection.required, *selection.optional} - set(absent))
     chosen = apt.resolve(names)
+    check_dependencies(apt.dependencies(chosen), rules, system)
     if absent:
         print(f"{apt.choice.name} has no {', '.join(absent)}")
     document = {
@@ -54,6 +61,22 @@ def resolve(directory: Path, suite: str, selection: PackageSelection, rules: Rul
         "system": [asdict(one) for one in chosen if not rules(one.name)],
     }
     write_document(str(directory / "resolved.json"), document)
+
+
+def check_dependencies(dependencies: Mapping[str, Sequence[str]], rules: Rules, system: Sequence[str]) -> None:
+    """Raise ToolError if a package to fetch needs a package that is neither fetched nor the system's."""
+    unknown = [
+        f"{name} needs {needed}"
+        for name, names in sorted(dependencies.items())
+        for needed in names
+        if rules(name) and not rules(needed) and not is_of_system(needed, (*SYSTEM, *system))
+    ]
+    if unknown:
+        raise ToolError(
+            f"no rule of ROCm's packages says what becomes of a dependency: {', '.join(unknown)}; expected that it is "
+            "fetched, or the system's. Name it in `system` if all machines that run programs have it, or add a rule "
+            "to tools/fetch/debian/table.py"
+        )
 
 
 def download(directory: Path) -> None:
@@ -123,7 +146,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--set", default="all", help="set of packages: " + ", ".join(sorted(SELECTIONS)))
     parser.add_argument("--package", action="append", default=[], help="a package to begin with, instead of a set")
     parser.add_argument("--plain", action="store_true", help="make an artifact of each package, whatever it is")
-    parser.add_argument("--system", action="append", default=[], help="with --plain: packages that are not taken")
+    parser.add_argument("--system", action="append", default=[], help="packages that are not taken")
     parser.add_argument("--label", default="debian_rocm", help="name of the repository, for messages")
     args = parser.parse_args(argv)
 
@@ -135,9 +158,9 @@ def main(argv: list[str]) -> int:
             raise ToolError(f"{where}: {error.strerror}; check its permissions and the space on its disk") from None
 
     def take_step() -> None:
-        rules = partial(plain_rule_of, system=args.system) if args.plain else rule_of
+        rules = partial(plain_rule_of if args.plain else rule_of, system=args.system)
         if args.step == "resolve":
-            resolve(args.directory, args.suite, selection_of(args.set, args.package), rules, plain=args.plain)
+            resolve(args.directory, args.suite, selection_of(args.set, args.package), rules, args.system)
         elif args.step == "download":
             download(args.directory)
         else:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.command import FoundError
 from lib.common.program import ToolError
 from tools.fetch.catalog.archive import CHUNK, Limits, open_archive
 from tools.fetch.catalog.names import CatalogError
@@ -51,7 +52,7 @@ def build_facts(run: CiRun, archives: Sequence[RunArchive], digests: dict[str, A
                 found = web.digest(url, file)
             known = digests.get(archive.file.name)
             if known and known != found:
-                raise ToolError(
+                raise FoundError(
                     f"{url}: has the SHA-256 {found.sha256} and {found.size} bytes; "
                     f"expected {known.sha256} and {known.size}. The upload is damaged"
                 )

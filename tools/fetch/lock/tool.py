@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib.common.program import argument_parser, report_errors, write_document
+from lib.common.command import exit_codes, run_command
+from lib.common.program import argument_parser, write_document
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
 from tools.fetch.lock.run_listing import CiRun, check_base_url, list_run
@@ -120,9 +121,11 @@ def output_path(text: str) -> Path:
 def main(argv: list[str]) -> int:
     """Parse the arguments and write the lock file."""
     parser = argument_parser(__doc__)
+    parser.prog = "bazel run @rules_rocm_python//tools/fetch/lock --"
+    parser.epilog = exit_codes("the lock file is written", "archives differ from their listing or their checksums")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     one = commands.add_parser(
-        "lock", help="write the lock file of a run", description=__doc__,
+        "lock", help="write the lock file of a run", description=__doc__, epilog=parser.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     one.add_argument("--base-url", required=True, help="URL above the runs' directories, as written into the lock file")
@@ -150,7 +153,7 @@ def main(argv: list[str]) -> int:
     one.add_argument("--verify", action="store_true", help="fetch all archives, and compare digests and sizes")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
     args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(f"{parser.prog} lock", lambda: lock(args))
+    return run_command("lock", lambda: lock(args))
 
 
 if __name__ == "__main__":

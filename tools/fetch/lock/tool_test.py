@@ -59,14 +59,16 @@ def lock(bucket: Bucket, tmp_path: Path, *options: str, base: str = "") -> Any:
     return json.loads(output.read_text())
 
 
-def error(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str, base: str = "") -> str:
+def error(
+    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str], *options: str, base: str = "", code: int = 2
+) -> str:
     """Run the command, which has to fail and to write nothing; return its message."""
     output = tmp_path / "lock.json"
-    assert main(["lock", f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == 1
+    assert main(["lock", f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == code
     assert not list(tmp_path.iterdir())
-    progress, _, said = capsys.readouterr().err.rpartition("ERROR: ")
+    progress, _, said = capsys.readouterr().err.rpartition("lock: ")
     assert all(line.startswith("reading ") for line in progress.splitlines())
-    return said.partition(": ")[2].rstrip("\n").replace(bucket.url, "URL")
+    return said.rstrip("\n").replace(bucket.url, "URL")
 
 
 def row(bucket: Bucket, name: str, url: str) -> dict[str, Any]:
@@ -162,7 +164,7 @@ def test_a_flipped_byte_is_found_by_verify(bucket: Bucket, tmp_path: Path, capsy
     good = bucket.files[path]
     bad = good[:50] + bytes([good[50] ^ 1]) + good[51:]
     bucket.files[path] = bad
-    assert error(bucket, tmp_path, capsys, "--verify") == (
+    assert error(bucket, tmp_path, capsys, "--verify", code=1) == (
         f"URL/{path}: has the SHA-256 {hashlib.sha256(bad).hexdigest()}; blas_lib_gfx1100.tar.zst.sha256sum says "
         f"{hashlib.sha256(good).hexdigest()}. The upload is damaged"
     )
@@ -174,7 +176,7 @@ def test_a_base_archive_that_is_not_what_its_checksum_says(
     bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bucket.files[RUN + "base_lib_generic.tar.zst"] = BASE[:-1] + b"?"
-    assert "URL/77-linux/base_lib_generic.tar.zst: has the SHA-256 " in error(bucket, tmp_path, capsys)
+    assert "URL/77-linux/base_lib_generic.tar.zst: has the SHA-256 " in error(bucket, tmp_path, capsys, code=1)
     bucket.add(RUN + "base_lib_generic.tar.zst", BASE[:-9])
     assert error(bucket, tmp_path, capsys).startswith("URL/77-linux/base_lib_generic.tar.zst: truncated or corrupted")
     bucket.add(RUN + "base_lib_generic.tar.zst", archive((THEROCK, "{")))
@@ -190,7 +192,7 @@ def test_sizes_that_contradict(
     bucket.said[path] = 5
     size = len(bucket.files[path])
     expected = f"URL/{path}: has {size} bytes; the listing says 5. Run it again when the upload is done"
-    assert error(bucket, tmp_path, capsys, "--verify") == expected
+    assert error(bucket, tmp_path, capsys, "--verify", code=1) == expected
 
 
 def test_a_run_without_base(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

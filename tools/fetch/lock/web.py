@@ -5,17 +5,19 @@ The digest of an archive is in the `.sha256sum` beside it, or is computed from t
 
 import hashlib
 import re
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
 from urllib3.exceptions import HTTPError
 
+from lib.common.command import FoundError
 from lib.common.program import ToolError
 
 #: Bytes that a listing or a checksum may have at most.
@@ -23,7 +25,12 @@ SMALL = 64 << 20
 CHUNK = 1 << 20
 #: How often a download that breaks off is begun again.
 ATTEMPTS = 4
-_RETRIES = urllib3.Retry(total=5, backoff_factor=0.3, status_forcelist=(429, 500, 502, 503, 504), raise_on_status=False)
+#: How often a connection that cannot be made is tried again.
+_RETRIES = urllib3.Retry(total=5, backoff_factor=0.3, respect_retry_after_header=False)
+#: The server may answer otherwise in a while. So many seconds pass before it is asked again, or as many as it says.
+_BUSY = (429, 500, 502, 503, 504)
+_WAITS = (0.0, 0.6, 1.2, 2.4, 4.8)
+_LONGEST_WAIT = 60.0
 
 
 class NotThereError(ToolError):
@@ -106,11 +113,8 @@ class Web:
 
     @contextmanager
     def _request(self, method: str, url: str) -> Iterator[urllib3.BaseHTTPResponse]:
-        headers = {"Accept-Encoding": "identity", "User-Agent": "rules_rocm_python"}
         try:
-            response = self._pool(url).request(
-                method, url, preload_content=False, retries=_RETRIES, timeout=urllib3.Timeout(30), headers=headers
-            )
+            response = self._answer(method, url)
         except HTTPError as error:
             raise ToolError(f"{url}: cannot be reached: {error}. Check --base-url, and the network") from None
         try:
@@ -120,7 +124,36 @@ class Web:
                 raise ToolError(f"{url}: the server answers {response.status} {response.reason}; expected 200")
             yield response
         finally:
-            response.drain_conn() if response.status != 200 else response.close()
+            response.close()
+
+    def _answer(self, method: str, url: str) -> urllib3.BaseHTTPResponse:
+        """Return the answer, after those that lead elsewhere or say that the server is busy.
+
+        urllib3 could do this, too, but it reads the bodies of those to their end, however long they are.
+        """
+        headers = {"Accept-Encoding": "identity", "User-Agent": "rules_rocm_python"}
+        place, waits = url, iter(_WAITS)
+        while True:
+            response = self._pool(place).request(
+                method,
+                place,
+                preload_content=False,
+                redirect=False,
+                retries=_RETRIES,
+                timeout=urllib3.Timeout(30),
+                headers=headers,
+            )
+            location = response.get_redirect_location()
+            if not location and response.status not in _BUSY:
+                return response
+            wait = next(waits, None)
+            if wait is None:
+                return response
+            response.close()
+            if location:
+                place = urljoin(place, location)
+            else:
+                time.sleep(min(_RETRIES.get_retry_after(response) or wait, _LONGEST_WAIT))
 
     def _pool(self, url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)
@@ -153,7 +186,7 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     if not match:
         raise ToolError(f"{url}: expected one line like '{'0' * 8}…  {name}', found {text[:100]!r}")
     if match[2] and match[2].rpartition("/")[2] != name:
-        raise ToolError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
+        raise FoundError(f"{url}: has the digest of {match[2]!r}; expected the digest of {name}")
     return match[1].lower()
 
 
@@ -171,9 +204,9 @@ def digest_of(
     found = web.digest(url) if verify or said is None else None
     actual = found.size if found else size if size is not None else web.size(url)
     if size not in (None, actual):
-        raise ToolError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
+        raise FoundError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
     if found and said not in (None, found.sha256):
-        raise ToolError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
+        raise FoundError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
     if found:
         return found
     assert said is not None

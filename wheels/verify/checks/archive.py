@@ -27,8 +27,9 @@ DUPLICATE = Rule(
 MISMATCH = Rule(
     "W103",
     Severity.ERROR,
-    "a local header contradicts the central directory",
-    why="Tools that read one see other files than tools that read the other; the package index refuses such wheels.",
+    "records of the archive contradict each other",
+    why="A local header or a data descriptor and the central directory, or the end records: tools that read one see "
+    "other files than tools that read the other. uv and the package index refuse such wheels.",
     remedy=REBUILD,
 )
 OVERLAP = Rule(
@@ -40,9 +41,9 @@ OVERLAP = Rule(
 )
 STRAY = Rule(
     "W105",
-    Severity.WARNING,
+    Severity.ERROR,
     "bytes that belong to no member",
-    why="They are downloaded and never installed, and can hide another archive.",
+    why="They can hide another archive: uv, which unpacks while it downloads, and the package index refuse the wheel.",
     remedy=REBUILD,
 )
 METHOD = Rule(
@@ -66,10 +67,28 @@ LARGE = Rule(
     why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
     remedy="Find out what grew, and drop or split it; or raise the setting.",
 )
+FIELD = Rule(
+    "W118",
+    Severity.ERROR,
+    "a part of a header that readers take for different things",
+    why="Extra fields that are cut off, doubled, needless or wrong; a name in two encodings; an unknown version. pip, "
+    "uv or the package index refuse such wheels, or install another file.",
+    remedy=REBUILD,
+)
+UNUSUAL = Rule(
+    "W119",
+    Severity.WARNING,
+    "a comment, or sizes behind the bytes of a member",
+    why="Installers read it. PyPI refuses comments of members, and data descriptors: a program that reads on cannot "
+    "tell where bytes end.",
+    remedy="Write the wheel without comments, and to a file that can be sought: zipfile writes sizes in front then.",
+)
 BY_FAULT: Final = {
     Fault.UNREADABLE: UNREADABLE,
     Fault.DUPLICATE: DUPLICATE,
     Fault.MISMATCH: MISMATCH,
+    Fault.FIELD: FIELD,
+    Fault.UNUSUAL: UNUSUAL,
     Fault.OVERLAP: OVERLAP,
     Fault.STRAY: STRAY,
     Fault.METHOD: METHOD,
@@ -101,6 +120,6 @@ def _budgets(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 
 
 SUITE = Suite(
-    (UNREADABLE, DUPLICATE, MISMATCH, OVERLAP, STRAY, METHOD, DAMAGED, LARGE),
+    (UNREADABLE, DUPLICATE, MISMATCH, OVERLAP, STRAY, METHOD, DAMAGED, LARGE, FIELD, UNUSUAL),
     check_wheel=check,
 )

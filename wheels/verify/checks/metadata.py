@@ -3,7 +3,6 @@
 PyPA, "Core metadata specifications" (through `packaging.metadata`, strictly), "Entry points specification"; PEP 639.
 """
 
-import configparser
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -12,6 +11,7 @@ from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.wheel.entry_points import read_entry_points
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import MODULE, Wheel
 from wheels.verify.settings import Settings
@@ -29,9 +29,18 @@ INVALID = Rule(
     "W302",
     Severity.ERROR,
     "METADATA is missing or not valid",
-    why="Installers and indexes refuse it, or read it in different ways.",
+    why="Installers may refuse it, or read it in different ways; the package index refuses it where it is new.",
     remedy="Correct the field named; the specification is PyPA's Core Metadata.",
 )
+EARLY = Rule(
+    "W312",
+    Severity.NOTE,
+    "a field is newer than the version of METADATA",
+    why="setuptools wrote License-File for years before metadata 2.4 had it: installers read it, and PyPI serves it.",
+    remedy="Let a newer build tool write METADATA.",
+)
+#: How `packaging` says so.
+_EARLY: Final = re.compile(r"[\w-]+ introduced in metadata version ")
 NAME = Rule(
     "W303",
     Severity.ERROR,
@@ -75,7 +84,6 @@ IMPORTS = Rule(
     why="Tools suggest the package for it, and may refuse another with it. No name may be in both fields (PEP 794).",
     remedy="Let the build tool compute Import-Name and Import-Namespace.",
 )
-_REFERENCE: Final = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*(\s*:\s*[^\W\d]\w*(\.[^\W\d]\w*)*)?(\s*\[[\w\s.,-]*\])?")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -113,7 +121,7 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
     metadata = parse_metadata(content)
     if isinstance(metadata, list):
         for problem in metadata:
-            yield INVALID.finding(wheel.filename, path, problem)
+            yield (EARLY if _EARLY.match(problem) else INVALID).finding(wheel.filename, path, problem)
         return
     if wheel.name is not None and canonicalize_name(metadata.name) != wheel.name:
         yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")
@@ -149,21 +157,17 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
     content = wheel.text("entry_points.txt")
     if content is None:
         return
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=True)
-    parser.optionxform = str  # type: ignore[method-assign,assignment]
     try:
-        parser.read_string(content.decode("utf-8"))
-    except (ValueError, configparser.Error) as error:
-        yield ENTRY_POINTS.finding(wheel.filename, path, " ".join(str(error).split()))
+        found = read_entry_points(content)
+    except ValueError as error:
+        yield ENTRY_POINTS.finding(wheel.filename, path, str(error))
         return
-    for group in parser.sections():
-        for name, reference in parser.items(group):
-            if not _REFERENCE.fullmatch(reference or ""):
-                yield ENTRY_POINTS.finding(
-                    wheel.filename, path, f"[{group}] {name} is {reference!r}; expected module:object"
-                )
-            elif (module := re.split(r"[\s:\[]", reference)[0]) and _is_absent(wheel, module):
-                yield ABSENT_MODULE.finding(wheel.filename, path, f"[{group}] {name} is {reference!r}; no {module}")
+    for one in found:
+        what = f"[{one.group}] {one.name} is {one.reference!r}"
+        if not one.module or (one.is_script and not one.attribute):
+            yield ENTRY_POINTS.finding(wheel.filename, path, f"{what}; expected module:object")
+        elif _is_absent(wheel, one.module):
+            yield ABSENT_MODULE.finding(wheel.filename, path, f"{what}; no {one.module}")
 
 
 def _is_absent(wheel: Wheel, module: str) -> bool:
@@ -177,5 +181,6 @@ def _is_absent(wheel: Wheel, module: str) -> bool:
 
 
 SUITE = Suite(
-    (DIST_INFO, INVALID, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION), check_wheel=check
+    (DIST_INFO, INVALID, EARLY, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION),
+    check_wheel=check,
 )

@@ -66,6 +66,8 @@ WINDOWS_NAME = Rule(
     "installing fails, or makes another file than RECORD lists. Only wheels for Windows are looked at.",
     remedy="Rename the file.",
 )
+#: Linux's NAME_MAX, in bytes; macOS and Windows have 255 characters.
+LONGEST_PART: Final = 255
 #: Permissions beside rwxr-xr-x.
 UNWANTED: Final = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWOTH
 
@@ -81,6 +83,8 @@ def what_is_wrong(path: str) -> str:
         return "has a backslash"
     if any(ord(char) < 32 or ord(char) == 127 or 0xD800 <= ord(char) < 0xE000 for char in path):
         return "has a control character, or is not UTF-8"
+    if any(len(part.encode()) > LONGEST_PART for part in parts):
+        return f"has a part of more than {LONGEST_PART} bytes, which no system can have"
     if devices := [part for part in parts if is_device(part)]:
         return f"has the part {devices[0]!r}, which is a device on Windows"
     return ""

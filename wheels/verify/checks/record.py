@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
+from lib.wheel.zip_members import Fault
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import STRONGER, FileFacts, Wheel
 from wheels.verify.settings import Settings
@@ -63,13 +64,13 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     path = f"{wheel.dist_info}/RECORD"
     content = wheel.text("RECORD")
     if content is None:
-        if wheel.files:
+        if all(trouble.fault is not Fault.UNREADABLE for trouble in wheel.archive.troubles):
             yield UNREADABLE.finding(wheel.filename, path if wheel.dist_info else "", "there is none that can be read")
         return
     try:
         rows = record_rows(content)
     except ValueError as error:
-        yield UNREADABLE.finding(wheel.filename, path, f"expected lines of CSV in UTF-8: {error}")
+        yield UNREADABLE.finding(wheel.filename, path, str(error))
         return
     counts = Counter(row[0] for row in rows if row)
     for listed, count in sorted(counts.items()):

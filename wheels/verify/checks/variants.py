@@ -1,4 +1,4 @@
-"""W117, S139: a wheel variant is what its label says, and all variants of a version agree (PEP 825, a draft)."""
+"""W117, S139: a wheel variant is what its label says, and all variants of a version agree (PEP 825, provisional)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ VARIANT = Rule(
     Severity.ERROR,
     "a wheel's label and its variant.json do not agree",
     why="Installers that know wheel variants choose by both: the label is the last part of the file name, and "
-    "variant.json in .dist-info says what it stands for (PEP 825, a draft).",
+    "variant.json in .dist-info says what it stands for (PEP 825, provisional).",
     remedy="Build the wheel again, or give it the name that it had.",
 )
 DISAGREE = Rule(
@@ -27,7 +27,7 @@ DISAGREE = Rule(
     Severity.ERROR,
     "wheel variants of one version do not agree",
     why="A label has the same properties in all wheels of a version, and in the list of variants beside them, which "
-    "installers go by (PEP 825, a draft).",
+    "installers go by (PEP 825, provisional).",
     remedy="Build all variants of the version together, and publish the list that was written with them.",
 )
 #: A bigger list is something else.

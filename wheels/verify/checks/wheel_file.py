@@ -10,8 +10,9 @@ from email.policy import compat32
 
 from packaging.tags import parse_tag
 
+from wheels.verify.checks.mach_o import is_mach_o
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Wheel
+from wheels.verify.model import FileFacts, Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.suite import Suite
 
@@ -33,7 +34,7 @@ PURELIB = Rule(
     "W306",
     Severity.ERROR,
     "Root-Is-Purelib or the tag hides what the wheel holds",
-    why="A wheel with ELF files is for one platform: its root is platlib and its tag names the platform.",
+    why="A wheel with libraries is for one platform: its root is platlib and its tag names the platform.",
     remedy="Build it as a platform wheel.",
 )
 
@@ -60,11 +61,21 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         yield WHEEL_FILE.finding(wheel.filename, path, f"Root-Is-Purelib is {purelib!r}; expected true or false")
     if wheel.tags:
         yield from _tags(wheel, path, [value for key, value in fields if key == "Tag"])
-    with_code = [facts.path for facts in wheel.files.values() if facts.elf is not None]
-    if with_code and purelib.lower() == "true":
-        yield PURELIB.finding(wheel.filename, with_code[0], "is an ELF file, but Root-Is-Purelib is true")
-    if with_code and any(tag.platform == "any" for tag in wheel.tags):
-        yield PURELIB.finding(wheel.filename, with_code[0], "is an ELF file, but the wheel is for any platform")
+    kinds = ((facts.path, _kind(facts)) for facts in wheel.files.values())
+    path, kind = next(((path, kind) for path, kind in kinds if kind), ("", ""))
+    if kind and purelib.lower() == "true":
+        yield PURELIB.finding(wheel.filename, path, f"is {kind}, but Root-Is-Purelib is true")
+    if kind and any(tag.platform == "any" for tag in wheel.tags):
+        yield PURELIB.finding(wheel.filename, path, f"is {kind}, but the wheel is for any platform")
+
+
+def _kind(facts: FileFacts) -> str:
+    """Say which code of one platform a file is; empty for none. Programs of Windows can be data: pip has launchers."""
+    if facts.elf is not None:
+        return "an ELF file"
+    if facts.pe is not None and facts.pe.is_dll:
+        return "a DLL"
+    return "a Mach-O file" if is_mach_o(facts) else ""
 
 
 def _tags(wheel: Wheel, path: str, lines: list[str]) -> Iterator[Finding]:

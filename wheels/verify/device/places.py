@@ -8,21 +8,18 @@ one family, have copies of a library, each with a part of its code: these are on
 """
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from lib.common.distributions import PER_TARGET, named_tree
 from lib.coverage.table import owner_of
+from lib.elf.library_name import parse_library_name
 from lib.gpus.target_id import TargetId
 from wheels.verify.device.archives import CodePlace, archived_places
 from wheels.verify.device.package_contents import device_files, known_targets, target_of_name
 from wheels.verify.device.package_targets import Owned, unserved
 from wheels.verify.wheel_set.model import Package
-
-_LIBRARY: Final = re.compile(r".+\.so(?:\.[0-9]+)*|.+\.dll", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -156,7 +153,7 @@ def _libraries(tree: Tree) -> frozenset[str]:
             *(path for path in package.files if package.is_windows and package.files[path].pe),
         )
         if path.startswith(tree.name + "/")
-        and _LIBRARY.fullmatch(posixpath.basename(path))
+        and (parse_library_name(path) or path.lower().endswith(".dll"))
         and not (path in package.linked and package.linked[path].is_forwarder)
     )
 

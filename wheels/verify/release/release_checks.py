@@ -7,7 +7,6 @@ gone; an exception accepts it. What is new is no finding, but requirements: they
 """
 
 import posixpath
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import BinaryIO, Final
 from packaging.utils import canonicalize_name, parse_sdist_filename
 
 from lib.elf.dynamic_symbols import read_dynamic_symbols
+from lib.elf.library_name import parse_library_name
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from wheels.verify.finding import Finding, Rule, Severity
@@ -74,11 +74,10 @@ MOVED = Rule(
 EXPORTS: Final = "exports"
 #: How many names a finding lists.
 LISTED: Final = 50
-_LIBRARY: Final = re.compile(r"\.so(\.[^/]*)?$")
 
 
 def _wants(path: str, size: int, head: bytes) -> bool:
-    return head.startswith(b"\x7fELF\x02\x01") and _LIBRARY.search(path) is not None
+    return head.startswith(b"\x7fELF\x02\x01") and parse_library_name(path) is not None
 
 
 def _read(file: BinaryIO, path: str) -> object:
@@ -162,7 +161,7 @@ def _libraries(distributions: DistributionSet) -> dict[str, list[_Library]]:
 
 def _exports(path: str, facts: FileFacts) -> tuple[str, frozenset[str] | None]:
     """Return the name of a library, and its symbols; no name for another file."""
-    if facts.elf and facts.elf.soname and _LIBRARY.search(path):
+    if facts.elf and facts.elf.soname and parse_library_name(path):
         symbols = facts.collected.get(EXPORTS)
         return facts.elf.soname, symbols if isinstance(symbols, frozenset) else None
     if facts.pe and path.lower().endswith(".dll"):
@@ -177,8 +176,7 @@ def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library
     """
     others = new.get(name, [])
     if not others:
-        stem = name.partition(".so")[0]
-        similar = sorted(one for one in new if one.partition(".so")[0] == stem)
+        similar = sorted(one for one in new if _stem(one) == _stem(name))
         text = f"no library has the SONAME {name}" + (f"; there is {', '.join(similar)}" if similar else "")
         yield LIBRARY.finding(library.wheel.filename, library.path, text)
         return
@@ -188,6 +186,11 @@ def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library
     gone = sorted(library.symbols.difference(*(one.symbols or () for one in same)))
     if gone:
         yield SYMBOLS.finding(same[0].wheel.filename, same[0].path, f"{len(gone)} are gone: {_listed(gone)}")
+
+
+def _stem(name: str) -> str:
+    library = parse_library_name(name)
+    return library.stem if library else name
 
 
 def _listed(names: list[str]) -> str:
@@ -202,7 +205,7 @@ def _paths(wheel: Wheel) -> set[str]:
         tree = facts.collected.get(DEVEL)
         if isinstance(tree, DevelTree):
             paths |= {*tree.files, *tree.links}
-    return {path for path in paths if not (_LIBRARY.search(path) or ".dist-info/" in path)}
+    return {path for path in paths if not (parse_library_name(path) or ".dist-info/" in path)}
 
 
 def _check_files(last: Wheel, wheel: Wheel, came: set[str]) -> Iterator[Finding]:

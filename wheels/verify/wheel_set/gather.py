@@ -8,7 +8,6 @@ the bytes of files what the checks over a set need; they are called in the proce
 pickled.
 """
 
-import configparser
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist
 from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
 from lib.elf.reader import is_elf
 from lib.elf.source import ElfError
+from lib.wheel.entry_points import read_entry_points
 from wheels.verify.model import DistributionSet, FileFacts, Wheel
 from wheels.verify.suite import Collector
 from wheels.verify.wheel_set.core_metadata import dependencies, read_sdist
@@ -62,9 +62,6 @@ COLLECTORS: Final = (
     Collector(DEVEL, _wants_devel, inspect=read_devel_archive),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),
 )
-
-
-_SCRIPTS: Final = ("console_scripts", "gui_scripts")
 
 
 class Faults:
@@ -174,15 +171,10 @@ def _parsed(filename: str, path: str, text: bytes, faults: Faults) -> Distributi
 
 def _entry_points(content: bytes | None) -> Iterator[str]:
     """Yield the names of the scripts that installers make of entry points (PyPA, "Entry points specification")."""
-    parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
-    parser.optionxform = str  # type: ignore[assignment,method-assign]  # The names' case counts.
     try:
-        parser.read_string((content or b"").decode("utf-8"))
-    except (configparser.Error, UnicodeDecodeError):
-        return  # W3xx says so.
-    for section in _SCRIPTS:
-        if parser.has_section(section):
-            yield from parser.options(section)
+        yield from (one.name for one in read_entry_points(content or b"") if one.is_script)
+    except ValueError:
+        return  # W308 says so.
 
 
 def _scripts(wheel: Wheel) -> Iterator[str]:

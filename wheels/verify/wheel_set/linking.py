@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from lib.common.program import ToolError
+from lib.elf.system_libraries import SYSTEM_LIBRARIES
 from lib.wheel.platform_policy import promises
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
@@ -22,43 +23,31 @@ from wheels.verify.wheel_set.installation import Installation, install
 from wheels.verify.wheel_set.loader import Loader, Missing
 from wheels.verify.wheel_set.model import Linked, Package
 
-#: What every Linux system of glibc has: glibc's own libraries, and the runtimes of GCC that manylinux counts on.
-SYSTEM_LIBRARIES: Final = (
-    "ld-linux*.so.*",
-    "libBrokenLocale.so.1",
-    "libanl.so.1",
-    "libc.so.6",
-    "libdl.so.2",
-    "libgcc_s.so.1",
-    "libm.so.6",
-    "libmvec.so.1",
-    "libnsl.so.1",
-    "libnss_*.so.2",
-    "libpthread.so.0",
-    "libresolv.so.2",
-    "librt.so.1",
-    "libstdc++.so.6",
-    "libthread_db.so.1",
-    "libutil.so.1",
-)
+#: What every system of musl has (PEP 656), under the names that Alpine and musl itself give it.
+MUSL_LIBRARIES: Final = ("ld-musl-*.so.1", "libc.musl-*.so.1", "libc.so")
 
 
 def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
     """Return a function that says whether a library is there wherever the package is installed, by the library's name.
 
-    It knows SYSTEM_LIBRARIES, the libraries that the settings name, those that the package's metadata requires of the
-    system, and those that the package's tag may count on (PEP 600).
+    It knows what every system has, the libraries that the settings name, those that the package's metadata requires of
+    the system, and those that the package's tag may count on (PEP 600).
     """
-    patterns = (*SYSTEM_LIBRARIES, *settings.system_libraries)
+    platforms = sorted({tag.platform for tag in package.tags})
+    # A plain `linux` is of either. A library must be on the systems of all tags.
+    systems = {"musl" if "musllinux" in one else "glibc" if "manylinux" in one else "any" for one in platforms}
+    by_system = {"musl": MUSL_LIBRARIES, "glibc": SYSTEM_LIBRARIES, "any": (*SYSTEM_LIBRARIES, *MUSL_LIBRARIES)}
+    runtimes = [by_system[one] for one in sorted(systems or {"any"})]
     policies = []
-    for platform in sorted({tag.platform for tag in package.tags}):
+    for platform in platforms:
         try:
             policies += [promise.policy for promise in promises(platform) if promise.policy is not None]
         except ToolError:
             continue  # Of another system than glibc's.
     return lambda name: (
         name in package.external
-        or any(fnmatchcase(name, pattern) for pattern in patterns)
+        or any(fnmatchcase(name, pattern) for pattern in settings.system_libraries)
+        or all(any(fnmatchcase(name, pattern) for pattern in patterns) for patterns in runtimes)
         or (bool(policies) and all(policy.has_library(name) for policy in policies))
     )
 

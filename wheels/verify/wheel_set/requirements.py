@@ -8,6 +8,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.gpus.paths import split_local_version
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.circles import circles
@@ -91,15 +92,15 @@ def _circles(package: Package) -> Iterator[Finding]:
 
 def _order(packages: Sequence[Package]) -> Iterator[Finding]:
     """Check that versions which differ only in their local part are in the order of the numbers in it."""
-    together: dict[str, list[Package]] = {}
+    together: dict[str, dict[Version, Package]] = {}
     for package in packages:
-        if package.version.local:
-            together.setdefault(package.version.public, []).append(package)
+        local, _ = split_local_version(package.version.local)  # GPUs are alternatives: none is newer.
+        if local:
+            together.setdefault(package.version.public, {})[Version(f"{package.version.public}+{local}")] = package
     for same in together.values():
-        by_number = sorted(same, key=lambda one: (_numbers(one.version), one.filename))
-        newest, first = by_number[-1], max(same, key=lambda one: (one.version, one.filename))
-        if newest.version < first.version:
-            yield ORDER.finding(newest.filename, "", f"+{newest.version.local} is older than +{first.version.local}")
+        newest, first = max(same, key=_numbers), max(same)
+        if newest < first:
+            yield ORDER.finding(same[newest].filename, "", f"+{newest.local} is older than +{first.local}")
 
 
 def _numbers(version: Version) -> list[tuple[bool, int, str]]:

@@ -83,13 +83,21 @@ def run_tool(tool: str, environ: Mapping[str, str] | None = None) -> NoReturn:
     Windows cannot: there, wait for it, and end as it did.
     """
     if not os.access(tool, os.X_OK):
-        fail(f"{tool} is missing or not executable. Reinstall the ROCm packages.")
+        fail(f"{tool} is missing or not executable. {_noexec(tool) or 'Reinstall the ROCm packages.'}")
     if environ is None:
         environ = os.environ
     if os.name == "nt":
         _wait_for(tool, environ)
     _restore_signals()
     os.execve(tool, [tool, *sys.argv[1:]], environ)
+
+
+def _noexec(tool: str) -> str:
+    try:
+        from rocm_sdk.system import noexec
+    except ImportError:  # The package `rocm` is not installed.
+        return ""
+    return noexec(tool)
 
 
 def fail(message: str) -> NoReturn:

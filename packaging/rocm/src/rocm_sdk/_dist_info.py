@@ -93,8 +93,8 @@ class PackageEntry:
 class LibraryEntry:
     """A library: its package, and the glob of its file name below the directory `posix_relpath` of the tree.
 
-    `dll_pattern` is that of its DLL, and empty if it has none. Making one registers it, as scripts do that add lines to
-    this file: `rocm_sdk.find_libraries` finds it from then on. A short name that is registered keeps its library.
+    `dll_pattern` is the glob of its DLL, and empty if it has none. Making one registers it, as scripts do that add
+    lines here: `rocm_sdk.find_libraries` finds it from then on. A short name that is registered keeps its library.
     """
 
     windows_relpath = "bin"

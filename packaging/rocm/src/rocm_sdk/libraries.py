@@ -84,7 +84,7 @@ def _locate(shortname: str, tree: Path) -> Path | None:
         return None
     directories = [tree / below for below in (DLL_DIRECTORIES if IS_WINDOWS else (library.directory,))]
     found = [path for directory in directories for path in directory.glob(library.pattern)]
-    named = [path for path in found if not IS_WINDOWS or library.is_named(path.name)]
+    named = [path for path in found if library.is_named(path.name)]
     matches = sorted(named, key=lambda path: (version_key(path.name), path.name))
     if matches:
         # The file named like the SONAME is the library itself, the unversioned name beside it only leads there.

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from .library_name import parse_library_name
 from .system import IS_WINDOWS
 
 # Where DLLs lie in the trees of core and libraries. The build's tools have a copy, in `constants.py` of PE files; a
@@ -31,7 +32,7 @@ class Library:
 
     On Windows all lie in `bin`. There, names have `lib` in front or not, and their version before `.dll`, as their
     builds decide: `amdhip64_7.dll`, `libhipblas.dll`, `hiprtc0701.dll`. A library that a program has registered has
-    `globs` in place of `stem`: of its file name, and of its DLL's, which is empty if it has none.
+    `globs` instead of `stem`: of its file name, and of its DLL's, which is empty if it has none.
     """
 
     package: str
@@ -59,7 +60,8 @@ class Library:
         if is_dll:
             expression = rf"(lib)?{re.escape(self.stem[3:])}[_\d.]*\.dll"
             return re.fullmatch(expression, file_name, re.IGNORECASE) is not None
-        return file_name == f"{self.stem}.so" or file_name.startswith(f"{self.stem}.so.")
+        name = parse_library_name(file_name)
+        return name is not None and name.stem == self.stem
 
 
 LIBRARIES = {

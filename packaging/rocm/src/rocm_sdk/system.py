@@ -80,3 +80,10 @@ def lock_file(descriptor: int) -> None:
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def noexec(path: str | Path) -> str:
+    """Return what to do if nothing on the file system of a path can be started or loaded; "" if that is not so."""
+    if IS_WINDOWS or not Path(path).exists() or not os.statvfs(path).f_flag & os.ST_NOEXEC:
+        return ""
+    return "Its file system is mounted with noexec: mount it without, or install the packages elsewhere."

@@ -13,7 +13,7 @@ from ..environment import OPENCL_VARIABLE
 from ..libraries import find_libraries, library_directories, listed_libraries
 from ..library_table import LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..selfcheck.check import FailureError, plain_environment, run_python
-from ..system import IS_WINDOWS
+from ..system import IS_WINDOWS, noexec
 from .facts import Facts
 from .finding import Finding
 
@@ -90,6 +90,8 @@ def _refused(failures: Mapping[Path, str], plain: Mapping[Path, str]) -> Iterato
 
 
 def _loading_remedy(path: Path, failures: Mapping[Path, str], plain: Mapping[Path, str]) -> str:
+    if remedy := noexec(path):
+        return remedy
     old = [match for words in failures.values() for match in _VERSION.finditer(words)]
     if path not in plain:
         files = f", which lead to {old[0]['file']}" if old else ""

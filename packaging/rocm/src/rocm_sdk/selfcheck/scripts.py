@@ -12,7 +12,7 @@ from pathlib import Path
 from textwrap import shorten
 
 from ..installation import InstalledPackage
-from ..system import PROGRAM_SUFFIX
+from ..system import PROGRAM_SUFFIX, noexec
 from .check import FailureError, SkipError, describe_status, plain_environment
 
 SCRIPTS_FILE = "console_scripts.json"
@@ -63,7 +63,8 @@ def find_script(package: InstalledPackage, script: str, tool: str) -> Path:
     wanted = files + ([package.tree / f"{tool}{PROGRAM_SUFFIX}"] if tool else [])
     bad = [str(path) for path in wanted if not os.access(path, os.X_OK)]
     if bad:
-        raise FailureError(f"missing or not executable: {', '.join(bad)}. Reinstall {package.names.distribution}.")
+        remedy = noexec(bad[0]) or f"Reinstall {package.names.distribution}."
+        raise FailureError(f"missing or not executable: {', '.join(bad)}. {remedy}")
     return files[0]
 
 

@@ -4,18 +4,26 @@ import io
 
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program
+from lib.elf.opened_names import find_names, read_opened_names
 from lib.elf.reader import read_elf
-from wheels.verify.wheel_set.linked import find_names, read_opened_names
 
 
 def test_whole_strings_only() -> None:
-    texts = ["libfoo.so", "libfoo.so.1", "lib-a_b+c.so.1.2.3", "../lib/libbar.so.4", "/opt/x y/libz.so"]
+    texts = [
+        "libfoo.so",
+        "libfoo.so.1",
+        "lib-a_b+c.so.1.2.3",
+        "../lib/libbar.so.4",
+        "/opt/x y/libz.so",
+        "libLLVM.so.23.0git",
+    ]
     assert list(find_names(b"\0" + "\0".join(texts).encode() + b"\0")) == [
         "libfoo.so",
         "libfoo.so.1",
         "lib-a_b+c.so.1.2.3",
-        "libbar.so.4",
-        "libz.so",
+        "../lib/libbar.so.4",
+        "/opt/x y/libz.so",
+        "libLLVM.so.23.0git",
     ]
     others = ["lib%s.so", "opens libfoo.so", "libfoo.source", "foo.so", "libfoo.so.x", "libfoo.so.1 ", "lib.so" * 200]
     assert list(find_names(b"\0" + "\0".join(others).encode() + b"\0")) == []

@@ -1,14 +1,15 @@
-"""Finds device code where `rocm-wheels split` cannot slice it, so that the report names it.
+"""Finds device code where `rocm-wheels split` cannot slice it, so that reports name it.
 
 HIP programs have their code in the section `.hip_fatbin`, or in files by themselves. Others have code objects among
 their constants, and hand them to `hipModuleLoadData`; archives and object files have some, too. All of it stays whole.
 """
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from struct import Struct
-from typing import Final
+from typing import BinaryIO, Final
 
 from lib.device.bundle import MAGIC, read_bundle
 from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
@@ -16,13 +17,14 @@ from lib.device.kpack import SUFFIX
 from lib.device.machine import code_object_target
 from lib.device.reader import SECTION
 from lib.elf import constants as c
+from lib.elf.model import SectionHeader
 from lib.elf.source import ElfError, Source
 from lib.gpus.gpu_files import naming_part
 from lib.gpus.target_id import TargetId
 from lib.wheel.member_file import MemberReader
-from wheels.common.sound_wheel import SoundWheel
+from lib.wheel.zip_members import ZipMember
 from wheels.verify.device.facts import DEVICE, DeviceFacts
-from wheels.verify.model import FileFacts
+from wheels.verify.model import Wheel
 from wheels.verify.suite import Collector
 
 STRAY: Final = "stray device code"
@@ -54,7 +56,7 @@ class StrayCode:
         return f"{self.path} ({f'section {self.section}: ' if self.section else ''}{targets})"
 
 
-class _Places:
+class Places:
     """Collects where code objects and bundles may begin: file offset, and e_flags of code objects."""
 
     def __init__(self, path: str) -> None:
@@ -64,12 +66,14 @@ class _Places:
         self._start = 0
 
     def feed(self, data: bytes) -> None:
+        """Look through the next bytes."""
         data = self._rest + data
         self._look(data, len(data) - _ELF_HEADER.size)
         self._rest = data[-_ELF_HEADER.size :]
         self._start += len(data) - len(self._rest)
 
     def finish(self) -> object:
+        """Return the places, as a tuple of `Place`."""
         self._look(self._rest + bytes(_ELF_HEADER.size), len(self._rest))
         return tuple(self._found)
 
@@ -91,61 +95,75 @@ def _code_object_flags(data: bytes, at: int) -> int | None:
     return int(flags) if machine == c.EM_AMDGPU and kind in (c.ET_REL, c.ET_EXEC, c.ET_DYN) else None
 
 
-def _wants(path: str, size: int, head: bytes) -> bool:
+def may_have_stray(path: str, size: int, head: bytes) -> bool:
     """Whether a file may have code that is not the whole of it."""
     is_by_itself = path.endswith(SUFFIX) or naming_part(path) is not None or head.startswith(_MAGICS)
     return size > _ELF_HEADER.size and not is_by_itself
 
 
-COLLECTOR: Final = Collector(STRAY, _wants, stream=_Places)
+COLLECTOR: Final = Collector(STRAY, may_have_stray, stream=Places)
 
 
-def stray_code(fat: SoundWheel) -> Iterator[StrayCode]:
+#: Opens a file again, to look at bundles.
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+#: File offset, and e_flags of a code object; None for a bundle.
+Place = tuple[int, int | None]
+
+
+def stray_code(wheel: Wheel) -> Iterator[StrayCode]:
     """Yield the device code of a wheel that is in no section for it, by path and section."""
-    for path, facts in fat.wheel.files.items():
+    members = {member.name: member for member in wheel.archive.members}
+    for path, facts in wheel.files.items():
         places = facts.collected.get(STRAY)
         if isinstance(places, tuple) and places:
-            found: dict[str, set[TargetId | None]] = {}
-            for section, targets in _outside(fat, facts, places):
-                found.setdefault(section, set()).update(targets)
-            for section, targets in sorted(found.items()):
-                yield StrayCode(path, section, tuple(sorted(filter(None, targets))), None in targets)
+            # Device code that cannot be read stops the command, so what there is was read.
+            is_read = isinstance(facts.collected.get(DEVICE), DeviceFacts)
+            headers = facts.elf.section_headers if facts.elf is not None else ()
+            yield from stray_in_file(path, headers, places, partial(_opened, wheel, members[path]), is_read=is_read)
+
+
+def stray_in_file(
+    path: str, headers: Sequence[SectionHeader], places: Iterable[Place], opener: Opener, *, is_read: bool
+) -> Iterator[StrayCode]:
+    """Yield the device code of one file by section; `is_read` says that the code in the section for it was read."""
+    found: dict[str, set[TargetId | None]] = {}
+    for section, targets in _outside(path, headers, places, opener, is_read=is_read):
+        found.setdefault(section, set()).update(targets)
+    for section, targets in sorted(found.items()):
+        yield StrayCode(path, section, tuple(sorted(filter(None, targets))), None in targets)
 
 
 def _outside(
-    fat: SoundWheel, facts: FileFacts, places: Iterable[tuple[int, int | None]]
+    path: str, headers: Sequence[SectionHeader], places: Iterable[Place], opener: Opener, *, is_read: bool
 ) -> Iterator[tuple[str, set[TargetId | None]]]:
     """Yield section and targets of what begins at these places, unless it is in the section that is sliced.
 
     None stands for a target that is not known.
     """
-    # Device code that cannot be read stops the command, so what there is was read.
-    is_read = isinstance(facts.collected.get(DEVICE), DeviceFacts)
-    sections = ((place, _section(facts, place[0])) for place in places)
+    sections = ((place, _section(headers, place[0])) for place in places)
     outside = [(place, section) for place, section in sections if section != SECTION or not is_read]
     yield from ((section, {code_object_target(flags)}) for (_, flags), section in outside if flags is not None)
     bundles = [(offset, section) for (offset, flags), section in outside if flags is None]
     if bundles:
-        with _opened(fat, facts.path) as source:
+        with opener() as opened:
             for offset, section in bundles:
-                if targets := _bundled(source, offset):
+                if targets := _bundled(Source(opened, path), offset):
                     yield section, {*targets}
 
 
-def _section(facts: FileFacts, offset: int) -> str:
-    headers = facts.elf.section_headers if facts.elf is not None else ()
+def _section(headers: Sequence[SectionHeader], offset: int) -> str:
     inside = (one.name for one in headers if one.size and one.offset <= offset < one.file_end)
     return next(inside, "")
 
 
 @contextmanager
-def _opened(fat: SoundWheel, path: str) -> Iterator[Source]:
-    with fat.path.open("rb") as file:
-        reader = MemberReader(file, fat.members[path])
+def _opened(wheel: Wheel, member: ZipMember) -> Iterator[BinaryIO]:
+    with wheel.path.open("rb") as file:
+        reader = MemberReader(file, member)
         for _ in reader.chunks():
             pass
         with reader.open() as opened:
-            yield Source(opened, path)
+            yield opened
 
 
 def _bundled(source: Source, offset: int) -> set[TargetId]:

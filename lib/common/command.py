@@ -1,0 +1,47 @@
+"""Commands for people: what exit codes mean, and how errors are printed."""
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from lib.common.program import ToolError
+
+OK: Final = 0
+FOUND: Final = 1
+CANNOT_RUN: Final = 2
+#: As shells say it of SIGINT.
+INTERRUPTED: Final = 130
+
+
+class FoundError(ToolError):
+    """Bad input that was read: exit code 1."""
+
+
+class CannotRunError(ToolError):
+    """The command line is wrong, or what it names cannot be read or written: exit code 2."""
+
+
+def exit_codes(done: str, found: str = "") -> str:
+    """Return what the help of a command says of its exit codes; without `found` it has no 1."""
+    lines = {
+        OK: done,
+        FOUND: found,
+        CANNOT_RUN: "the command line is wrong, or what it names cannot be read or written",
+    }
+    return "exit code:" + "".join(f"\n  {code}  {meaning}" for code, meaning in lines.items() if meaning)
+
+
+def run_command(
+    name: str, work: Callable[[], int | None], *, interrupted: str = "nothing was written", otherwise: int = CANNOT_RUN
+) -> int:
+    """Run the work of a command and return its exit code; `otherwise` is the code for a plain ToolError."""
+    try:
+        return work() or OK
+    except (ToolError, OSError) as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        if isinstance(error, FoundError):
+            return FOUND
+        return otherwise if isinstance(error, ToolError) and not isinstance(error, CannotRunError) else CANNOT_RUN
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted; {interrupted}", file=sys.stderr)
+        return INTERRUPTED

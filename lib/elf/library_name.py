@@ -1,0 +1,1 @@
+../../rules/runtime/libraries/names.py

@@ -1,0 +1,95 @@
+"""`rocm-wheels code list` says what it searched, and calls nothing clean that it could not read."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.fat_wheel import FAT, code_object, plain, written
+from develop.testing.pe_sample import Sample as PeSample
+from develop.testing.wheel_sample import Sample
+from wheels.code.tool import main
+from wheels.verify.tool import main as verify
+
+GFX90A = code_object(0x3F)
+#: ELF headers of code objects are looked for whole.
+STRAY = ElfSample(tail=GFX90A + bytes(64)).build()
+
+
+def said(arguments: list[object], capfd: pytest.CaptureFixture[str], code: int) -> str:
+    """Return what the command says."""
+    assert main(["list", *map(str, arguments)]) == code
+    captured = capfd.readouterr()
+    return captured.out + captured.err
+
+
+def test_half_a_wheel_and_a_damaged_member(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = written(tmp_path)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert "not a zip archive, or cut; expected a whole wheel" in said([path], capfd, 2)
+    damaged = bytearray(whole)
+    damaged[whole.index(b"acme/lib/libacme.so") + 300] ^= 0x55
+    path.write_bytes(damaged)
+    assert "acme/lib/libacme.so: " in said([path], capfd, 2)
+    path.write_bytes(b"")
+    assert "expected a whole wheel" in said([path], capfd, 2)
+
+
+@pytest.mark.parametrize("name", ["acme-1.0.tar.gz", "acme.tar", "acme.zip", "acme.tar.zst", "acme.deb"])
+def test_a_packed_archive(name: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / name
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(written(tmp_path), "acme.so")
+    assert "a packed archive; expected a library, bundle file, .kpack or wheel. Unpack it" in said([path], capfd, 2)
+
+
+def test_a_directory_and_what_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert "Is a directory" in said([tmp_path], capfd, 2)
+    assert "No such file" in said([tmp_path / "absent.whl"], capfd, 2)
+
+
+def test_code_among_constants(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """rocm-wheels split names it, too: the two have one search."""
+    line = "acme/lib.so (section .comment: gfx90a): not in a section for device code\n"
+    wheel = written(tmp_path, Sample({"acme/lib.so": STRAY}, name="acme"))
+    assert line in said([wheel], capfd, 0)
+    library = tmp_path / "lib.so"
+    library.write_bytes(STRAY)
+    assert "lib.so (section .comment: gfx90a)" in said([library], capfd, 0)
+    [document] = json.loads(said(["--json", wheel], capfd, 0))
+    assert document["device_code"][0]["elsewhere"] == [
+        {"section": ".comment", "targets": ["gfx90a"], "has_unknown": False}
+    ]
+    archive = written(tmp_path, Sample({"acme/lib.a": b"!<arch>\n" + plain(("gfx942",))}, name="acme"))
+    assert "acme/lib.a (gfx942): not in a section for device code" in said([archive], capfd, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "size"),
+    [
+        ("acme/lib.dll", PeSample(sections=((".nv_fatb", bytes(70)), ("__nv_rel", bytes(600)))).build(), 1536),
+    ],
+)
+def test_code_of_another_maker(
+    name: str, data: bytes, size: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    wheel = written(tmp_path, Sample({name: data}, name="acme"))
+    assert f"{name}: {size} bytes of code for CUDA\n" in said([wheel], capfd, 0)
+
+
+def test_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    wheel = written(tmp_path, Sample())
+    assert f"{wheel}: no device code; searched 5 files for sections of HIP and CUDA, " in said([wheel], capfd, 0)
+    assert "gfx1100" in said([written(tmp_path, FAT)], capfd, 0)
+
+
+@pytest.mark.parametrize("option", ["--target=gfx942", "--coverage=table"])
+def test_options_about_the_set_need_it(option: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        verify(["--no-set", option, str(written(tmp_path))])
+    assert ended.value.code == 2
+    name = option.partition("=")[0]
+    assert f"{name} is about the set, which --no-set leaves out; leave one of them out" in capfd.readouterr().err

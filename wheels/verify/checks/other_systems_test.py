@@ -1,0 +1,79 @@
+"""Wheels for systems other than Linux with glibc: nothing false is said of them, and nothing is passed over."""
+
+from pathlib import Path
+
+import pytest
+
+from develop.testing.elf_sample import Sample as ElfSample
+from develop.testing.pe_sample import Sample as PeSample
+from develop.testing.wheel_sample import METADATA, Sample
+from wheels.verify.engine import Request, verify
+
+MACHO = b"\xcf\xfa\xed\xfe\x07\0\0\x01" + bytes(56)
+FAT_MACHO = b"\xca\xfe\xba\xbe\0\0\0\2" + bytes(56)
+JAVA = b"\xca\xfe\xba\xbe\0\0\0\x34" + bytes(56)
+
+
+def rules(folder: Path, sample: Sample) -> dict[str, str]:
+    """Return the rules that a wheel breaks, with their severities."""
+    path = folder / sample.filename
+    path.write_bytes(sample.build())
+    found = verify([path], Request(processes=1)).judged.findings
+    return {finding.id: finding.severity.value for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("needed", "platform", "is_missing"),
+    [
+        ("libc.musl-aarch64.so.1", "musllinux_1_2_aarch64", False),
+        ("libc.musl-x86_64.so.1", "musllinux_1_1_x86_64", False),
+        ("ld-musl-x86_64.so.1", "musllinux_1_1_x86_64", False),
+        ("libc.so", "musllinux_1_1_x86_64", False),
+        ("libc.musl-x86_64.so.1", "linux_x86_64", False),
+        ("libc.musl-x86_64.so.1", "manylinux_2_28_x86_64", True),
+        ("libc.musl-x86_64.so.1", "manylinux_2_28_x86_64.musllinux_1_1_x86_64", True),
+        ("libc.so.6", "musllinux_1_1_x86_64", True),
+        ("libstdc++.so.6", "musllinux_1_1_x86_64", True),
+        ("libc.so.6", "manylinux_2_28_x86_64", False),
+    ],
+)
+def test_the_c_library_of_each_system(needed: str, platform: str, is_missing: bool, tmp_path: Path) -> None:
+    library = ElfSample(soname="liba.so", needed=(needed,)).build()
+    assert ("S101" in rules(tmp_path, Sample({"a/liba.so": library}, tag=f"py3-none-{platform}"))) == is_missing
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "is_code"),
+    [
+        ("a/lib.dll", PeSample().build(), True),
+        ("a/lib.pyd", PeSample().build(), True),
+        ("a/launcher.exe", PeSample(dll=False).build(), False),
+        ("a/lib.dylib", MACHO, True),
+        ("a/lib.so", FAT_MACHO, True),
+        ("a/Main.class", JAVA, False),
+        ("a/lib.so", ElfSample(soname="lib.so").build(), True),
+    ],
+)
+def test_libraries_in_a_wheel_for_any_platform(name: str, data: bytes, is_code: bool, tmp_path: Path) -> None:
+    assert ("W306" in rules(tmp_path, Sample({name: data}, tag="py3-none-any"))) == is_code
+
+
+def test_mach_o_is_mentioned(tmp_path: Path) -> None:
+    for tag in ("py3-none-macosx_11_0_arm64", "py3-none-linux_x86_64"):
+        assert rules(tmp_path, Sample({"a/lib.dylib": MACHO, "a/A.class": JAVA}, tag=tag))["W425"] == "note"
+    assert "W425" not in rules(tmp_path, Sample({"a/A.class": JAVA}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        # setuptools has written License-File since long before metadata 2.4; a sixth of PyPI's wheels have it.
+        ("Metadata-Version: 2.4", "Metadata-Version: 2.1", {"W312": "note"}),
+        ("Metadata-Version: 2.4", "Metadata-Version: 9.9", {"W302": "error"}),
+        ("Summary: A sample", "Summary: A sample\nRequires-Dist: ;;", {"W302": "error"}),
+    ],
+)
+def test_metadata_that_indexes_serve(old: str, new: str, expected: dict[str, str], tmp_path: Path) -> None:
+    metadata = METADATA.replace("License-Expression: MIT\n", "").replace(old, new)
+    found = rules(tmp_path, Sample(metadata=metadata))
+    assert {rule: severity for rule, severity in found.items() if rule in ("W302", "W312")} == expected
