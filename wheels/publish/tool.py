@@ -138,9 +138,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = Options(dry_run=arguments.dry_run, leave_unlisted=arguments.leave_unlisted)
         print(publish(files, place, options))
 
-    return run_command(
-        "rocm-wheels publish", work, interrupted="what is visible is whole, and calling this again does the rest"
-    )
+    return run_command("rocm-wheels publish", work, interrupted="what is visible is whole, and calling this again does the rest")
 
 
 if __name__ == "__main__":
