@@ -52,7 +52,7 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
         print(f"ERROR: {label}: {error}", file=sys.stderr)
         return 1
     except FileNotFoundError as error:
-        # An action sees links to its inputs. A link that leads nowhere is an input that was there when Bazel looked.
+        # An action sees links to its inputs. Bazel has seen the file that the link leads to.
         if not isinstance(error.filename, str) or not Path(error.filename).is_symlink():
             raise
         file = os.path.realpath(error.filename)

@@ -26,7 +26,7 @@ def options_about_hip(text: str) -> set[str]:
 
 def check_clang_options(workspace: Workspace, given: Sequence[str]) -> None:
     """Compare the table with the options of the SDK's clang."""
-    result = workspace.run("run", "--ui_event_filters=-info", *given, "@rocm//:clang", "--", "--help-hidden")
+    result = workspace.run("run", "--ui_event_filters=-info", *given, "@rocm//:clang++", "--", "--help-hidden")
     assert result.returncode == 0, result.stdout
     options = options_about_hip(result.stdout)
     assert len(options) > 80, sorted(options)

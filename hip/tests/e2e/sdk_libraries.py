@@ -169,8 +169,7 @@ set -eu
 copy=$(mktemp -d)
 program=$(readlink -f "$1")
 name=${program##*/}
-tar --create --dereference --file="$copy/it.tar" --directory="${program%/*}" "$name" "$name.runfiles"
-tar --extract --file="$copy/it.tar" --directory="$copy"
+tar --create --dereference --directory="${program%/*}" "$name" "$name.runfiles" | tar --extract --directory="$copy"
 "$copy/$name"
 rm -r "$copy"
 """

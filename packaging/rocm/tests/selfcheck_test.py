@@ -247,10 +247,8 @@ def test_checks_of_an_installation(shared_environment: Environment) -> None:
         "library:_rocm_sdk_libraries/lib/libhipblas.so.2",
         "preload",
         *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk")),
-        "import:amdsmi",
-    ]
-    assert report["results"][-1]["detail"] == "this build of rocm-sdk-core has no share/amd_smi/amdsmi"
-    assert report["summary"] == {"passed": len(report["results"]) - 1, "failed": 0, "skipped": 1}
+    ]  # amdsmi is optional, and not there
+    assert report["summary"] == {"passed": len(report["results"]), "failed": 0, "skipped": 0}
     only = environment.rocm_sdk("test", "-k", "script:").splitlines()
     assert [line.split()[1].rstrip(":") for line in only[:-1]] == [
         *(f"script:{name}" for name in ("amdclang", "hipcc", "rocminfo", "rocm-sdk"))

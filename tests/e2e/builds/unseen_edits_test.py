@@ -4,8 +4,8 @@
 
 Bazel tells such a file from the one before by its inode and ctime, which its native library reads. Each edit is to an
 artifact of its own, with a file added beside it, so that the pack action runs again whether or not Bazel sees the
-edit. If it does not, the result is stored under the digest of the old content, and whoever shares the cache gets it.
-The same happens to an edit between the moment when Bazel digests a file and the moment when pack reads it.
+edit. If it does not, the result is stored under the digest of the old content, and whoever shares the cache gets it. So
+it is if an edit comes after Bazel has digested the file, and before pack reads it.
 """
 
 import os
@@ -227,7 +227,7 @@ def test_edits_during_a_build_reach_no_cache(tmp_path: Path, kind: str, options:
             assert edited.built(*options) == after
             # Between these two, the output base has forgotten what the race made.
             foreign += sum(content != before[artifact] for artifact, content in untouched.built(*options).items())
-    print(f"{kind}: of {raced} files that were packed as edited meanwhile, {foreign} are cached under the old digest")
+    print(f"{kind}: of {raced} files that were edited before pack read them, {foreign} are cached under the old digest")
     assert raced
     assert foreign == (raced if options else 0)
 

@@ -60,9 +60,8 @@ def test_without_a_table_one_summary_says_what_packages_lack(
     packages = ["--package=gfx1030=gfx1030", "--package=gfx110X-all=gfx1100,gfx1102", "--package=gfx90a=gfx90a"]
     assert run(tmp_path, ROCM_7, *packages) == 0
     assert capsys.readouterr().err == (
-        "NOTE: //x:coverage: 3 packages lack code for their GPUs in some libraries: gfx1030 (in 2), gfx110X-all (in 2)"
-        ", "
-        "gfx90a (in 1). To have this checked, commit the table: bazel run //x:coverage_update; "
+        "NOTE: //x:coverage: 3 packages lack code for their GPUs in some libraries: gfx1030 (in 2), "
+        "gfx110X-all (in 2), gfx90a (in 1). To have this checked, commit the table: bazel run //x:coverage_update; "
         f"{tmp_path}/lacks has all\n"
     )
     assert run(tmp_path, Coverage({"lib/a": ("gfx90a",)}), "--package=gfx90a=gfx90a") == 0

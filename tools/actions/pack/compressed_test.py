@@ -59,7 +59,7 @@ def application(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = Path(tools.actions.pack.tool.__file__).parents[3]
     members = {
         str(path.relative_to(root)): path.read_bytes()
-        for path in sorted((root / "tools").glob("*/*/*"))
+        for path in sorted([*root.glob("tools/*/*/*"), *root.glob("lib/*/*")])
         if path.suffix in (".py", ".so") and not path.stem.endswith("_test")
     }
     main = b"import sys\nfrom tools.actions.pack.tool import main\nraise SystemExit(main(sys.argv[1:]))\n"

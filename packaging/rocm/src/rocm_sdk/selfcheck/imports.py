@@ -15,10 +15,14 @@ _IMPORT = "import importlib; print(importlib.import_module(sys.argv[1]).__file__
 
 
 def list_python_packages(package: InstalledPackage) -> list[tuple[str, str]]:
-    """Return the names of the Python packages that a package may have, and their directories, relative to its tree."""
+    """Return the names of a package's Python packages, and their directories, relative to its tree.
+
+    What is optional counts if it is there.
+    """
     table = package.site / package.names.import_name / PACKAGES_FILE
     rows = json.loads(table.read_text("utf-8")) if package.names.import_name and table.is_file() else []
-    return [(row["package"], f"{row['path']}/{row['package']}") for row in rows]
+    found = [(row["package"], f"{row['path']}/{row['package']}", row.get("optional", False)) for row in rows]
+    return [(name, path) for name, path, optional in found if not optional or (package.tree / path).is_dir()]
 
 
 def check_import(package: InstalledPackage, name: str, directory: str) -> str:
