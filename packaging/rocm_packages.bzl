@@ -80,6 +80,7 @@ def _reports(name, packages):
     )
     sdk_size_report(
         name = name + "size_report",
+        coverage = name + "coverage",
         wheels = [package + "_wheel" for package in packages],
         visibility = ["//visibility:public"],
     )

@@ -2,12 +2,11 @@
 
 load("//rules/private:sdk_version.bzl", _KINDS = "KINDS")
 load("//rules/private/common:pep440.bzl", _normal_form = "normal_form")
-load("//rules/private/common:providers.bzl", _ArtifactInfo = "ArtifactInfo", _DistributionInfo = "DistributionInfo", _GpuArchitecturesInfo = "GpuArchitecturesInfo", _InstallSchemeInfo = "InstallSchemeInfo", _LayerInfo = "LayerInfo", _PackageInfo = "PackageInfo")
+load("//rules/private/common:providers.bzl", _ArtifactInfo = "ArtifactInfo", _DistributionInfo = "DistributionInfo", _InstallSchemeInfo = "InstallSchemeInfo", _LayerInfo = "LayerInfo", _PackageInfo = "PackageInfo")
 load("//rules/private/common:version_suffix.bzl", _VERSION_SUFFIX_ATTRS = "VERSION_SUFFIX_ATTRS", _with_suffix = "with_suffix")
 
 ArtifactInfo = _ArtifactInfo
 DistributionInfo = _DistributionInfo
-GpuArchitecturesInfo = _GpuArchitecturesInfo
 InstallSchemeInfo = _InstallSchemeInfo
 KINDS = _KINDS
 LayerInfo = _LayerInfo

@@ -1,7 +1,6 @@
 """An SDK as Python packages: artifacts, packages, distributions, their index, reports and tests."""
 
 load("//rules/private:sdk_artifact.bzl", _sdk_artifact = "sdk_artifact")
-load("//rules/private:sdk_gpu_architectures.bzl", _sdk_gpu_architectures = "sdk_gpu_architectures")
 load("//rules/private:sdk_gpu_packages.bzl", _sdk_gpu_package = "sdk_gpu_package", _sdk_gpu_packages = "sdk_gpu_packages")
 load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index")
 load("//rules/private:sdk_install_test.bzl", _sdk_install_test = "sdk_install_test")
@@ -18,7 +17,6 @@ load("//rules/private:sdk_wheel.bzl", _sdk_wheel = "sdk_wheel")
 load("//rules/private:sdk_wheel_test.bzl", _sdk_wheel_set_test = "sdk_wheel_set_test", _sdk_wheel_test = "sdk_wheel_test", _verify_exception = "verify_exception")
 
 sdk_artifact = _sdk_artifact
-sdk_gpu_architectures = _sdk_gpu_architectures
 sdk_gpu_package = _sdk_gpu_package
 sdk_gpu_packages = _sdk_gpu_packages
 sdk_index = _sdk_index

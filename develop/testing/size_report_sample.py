@@ -15,7 +15,7 @@ from lib.plan.model import Entry, Kind, Plan, Treatment
 from tools.actions.size_report.measure import MeasuredPackage
 from tools.actions.size_report.tool import main
 
-ROOM = Path(__file__).parents[2] / "tools/actions/size_report"
+STYLE = Path(__file__).parents[2] / "tools/actions/index/page.css"
 LIBRARY = "elf-library"
 
 
@@ -104,10 +104,8 @@ class Sample:
     def __init__(self, directory: Path) -> None:
         """Begin without any."""
         self.directory = directory
-        style = ROOM.parent / "index" / "page.css"
-        self.arguments = ["--label=//:size_report", f"--style={style}", f"--style={ROOM / 'page.css'}"]
-        self.arguments += [f"--chart-style={ROOM / 'chart.css'}"]
-        self.arguments += [f"--{kind}={self.output(kind)}" for kind in ("html", "svg", "json")]
+        self.arguments = ["--label=//:size_report", f"--style={STYLE}"]
+        self.arguments += [f"--{kind}={self.output(kind)}" for kind in ("html", "json")]
 
     def output(self, kind: str) -> Path:
         """Return where the tool writes a kind of report."""
@@ -135,4 +133,4 @@ class Sample:
     def build(self) -> dict[str, str]:
         """Run the tool, which has to succeed; return what it wrote, by kind."""
         assert self.run() == 0
-        return {kind: self.output(kind).read_text(encoding="utf-8") for kind in ("html", "svg", "json")}
+        return {kind: self.output(kind).read_text(encoding="utf-8") for kind in ("html", "json")}

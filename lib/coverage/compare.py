@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lib.coverage.table import Coverage, collect
-from lib.gpus.architectures import Architectures
+from lib.gpus.architectures import covered, loads
 from lib.gpus.families import without_features
 
 #: A library is a base library, in the eyes of a target, if it serves this part of all other targets, in percent.
@@ -17,20 +17,20 @@ BASE_PERCENT = 80
 BASE_OTHERS = 3
 
 
-def serves(codes: Iterable[str], target: str, gpus: Architectures) -> bool:
+def serves(codes: Iterable[str], target: str) -> bool:
     """Whether a GPU of the target can load any of the code, given by target IDs."""
-    return any(gpus.can_load(code, target) for code in codes)
+    return any(loads(code, target) for code in codes)
 
 
 def processors(coverage: Coverage) -> tuple[str, ...]:
     """Return the processors for which any library has code, generic code too, sorted as people do."""
-    found = {processor for code in coverage.targets for processor in coverage.gpus.covered(code)}
+    found = {processor for code in coverage.targets for processor in covered(code)}
     return tuple(sorted(found, key=lambda processor: (len(processor), processor)))
 
 
 def lacking(coverage: Coverage, target: str) -> tuple[str, ...]:
     """Return the libraries that have device code, but none for a target, sorted."""
-    return tuple(library for library, codes in coverage.libraries.items() if not serves(codes, target, coverage.gpus))
+    return tuple(library for library, codes in coverage.libraries.items() if not serves(codes, target))
 
 
 def base_libraries(coverage: Coverage, target: str) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ def base_libraries(coverage: Coverage, target: str) -> tuple[str, ...]:
     return tuple(
         library
         for library, codes in coverage.libraries.items()
-        if 100 * sum(serves(codes, other, coverage.gpus) for other in others) >= BASE_PERCENT * len(others)
+        if 100 * sum(serves(codes, other) for other in others) >= BASE_PERCENT * len(others)
     )
 
 
@@ -105,8 +105,7 @@ def restricted(coverage: Coverage, compared: Sequence[str]) -> Coverage:
     if not compared:
         return coverage
     pairs = ((library, code) for library, codes in coverage.libraries.items() for code in codes)
-    gpus = coverage.gpus
-    return collect((pair for pair in pairs if any(gpus.can_load(pair[1], target) for target in compared)), gpus)
+    return collect(pair for pair in pairs if any(loads(pair[1], target) for target in compared))
 
 
 def differences(expected: Coverage, found: Coverage) -> list[Difference]:
@@ -126,4 +125,4 @@ def accepted(expected: Coverage, found: Coverage, compared: Sequence[str]) -> Co
     pairs = {(library, code) for library, codes in expected.libraries.items() for code in codes}
     pairs -= {(library, code) for library, codes in kept.libraries.items() for code in codes}
     new = restricted(found, compared)
-    return collect(pairs | {(library, code) for library, codes in new.libraries.items() for code in codes}, found.gpus)
+    return collect(pairs | {(library, code) for library, codes in new.libraries.items() for code in codes})

@@ -9,8 +9,7 @@ version 1:
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
 A key is the path, below the package's tree, of the library or program that owns the code; or, for code that belongs to
-none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form, or names of the table of
-another maker's architectures.
+none, a directory, with `/` at its end (`owner_of`). Values are target IDs in canonical form.
 """
 
 import posixpath
@@ -21,7 +20,7 @@ from typing import Any
 
 from lib.common.program import ToolError, read_document, write_document
 from lib.elf.library_name import parse_library_name
-from lib.gpus.architectures import AMD, Architectures
+from lib.gpus.architectures import canonical
 from lib.pe.constants import DLL_DIRECTORIES
 
 FORMAT = 1
@@ -33,8 +32,6 @@ class Coverage:
 
     #: Library, as keys are (see the module) -> the target IDs that it has code for.
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: What the names of targets mean.
-    gpus: Architectures = field(default=AMD, compare=False)
 
     def __post_init__(self) -> None:
         """Sort."""
@@ -51,20 +48,20 @@ class Coverage:
         return {"format": FORMAT, "libraries": {library: list(targets) for library, targets in self.libraries.items()}}
 
 
-def collect(pairs: Iterable[tuple[str, str]], gpus: Architectures = AMD) -> Coverage:
+def collect(pairs: Iterable[tuple[str, str]]) -> Coverage:
     """Return the table of (library, target ID) pairs, in any order and as often as they come."""
     found: dict[str, set[str]] = {}
     for library, target in pairs:
         found.setdefault(library, set()).add(target)
-    return Coverage({library: tuple(targets) for library, targets in found.items()}, gpus)
+    return Coverage({library: tuple(targets) for library, targets in found.items()})
 
 
-def read_coverage(path: str, gpus: Architectures = AMD) -> Coverage:
+def read_coverage(path: str) -> Coverage:
     """Read a table; raises ToolError, with the file and the place in it, for anything that is not a table."""
-    return parse_coverage(read_document(path), path, gpus)
+    return parse_coverage(read_document(path), path)
 
 
-def parse_coverage(document: Any, origin: str, gpus: Architectures = AMD) -> Coverage:
+def parse_coverage(document: Any, origin: str) -> Coverage:
     """Return the table of JSON data that came from `origin`; raises ToolError for anything that is not a table."""
     if not isinstance(document, dict) or "format" not in document:
         raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
@@ -78,10 +75,10 @@ def parse_coverage(document: Any, origin: str, gpus: Architectures = AMD) -> Cov
     libraries = document.get("libraries")
     if not isinstance(libraries, dict):
         raise ToolError(f"{origin}: libraries: expected an object, path of a library -> list of target IDs")
-    return Coverage({library: _targets(library, targets, origin, gpus) for library, targets in libraries.items()}, gpus)
+    return Coverage({library: _targets(library, targets, origin) for library, targets in libraries.items()})
 
 
-def _targets(library: str, targets: Any, origin: str, gpus: Architectures) -> tuple[str, ...]:
+def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
     """Return the target IDs of a library; raises ToolError for a path or a list that cannot be."""
     where = f"{origin}: libraries: {library!r}"
     path = library.removesuffix("/")
@@ -93,11 +90,11 @@ def _targets(library: str, targets: Any, origin: str, gpus: Architectures) -> tu
         if not isinstance(target, str):
             raise ToolError(f"{where}: {target!r}: expected a target ID such as gfx90a:xnack+")
         try:
-            canonical = gpus.canonical(target)
+            found = canonical(target)
         except ValueError as error:
             raise ToolError(f"{where}: {error}") from None
-        if target != canonical:
-            raise ToolError(f"{where}: {target!r}: expected its canonical form, {canonical!r}")
+        if target != found:
+            raise ToolError(f"{where}: {target!r}: expected its canonical form, {found!r}")
     if len(set(targets)) != len(targets):
         raise ToolError(f"{where}: a target ID is there twice")
     return tuple(targets)

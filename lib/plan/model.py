@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError
-from lib.gpus.architectures import AMD, Architectures, read_architectures
+from lib.gpus.architectures import loads, named
 
 #: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.
 LIBRARY = "elf-library"
@@ -203,27 +203,23 @@ class Slice:
     left_out: tuple[str, ...] = ()
     #: The command-line option that sets `left_out`, if the packages have one: errors name it instead.
     left_out_option: str = ""
-    #: What the names of the targets mean.
-    gpus: Architectures = AMD
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Slice":
-        """Read what the rule wrote. Raises ToolError for a table of architectures that cannot be used."""
-        fields = dict(document)
-        gpus = read_architectures(fields.pop("architectures", None))
-        return cls(**_with_tuples(fields), gpus=gpus)
+        """Read what the rule wrote."""
+        return cls(**_with_tuples(document))
 
     def can_load_any(self, code: str, targets: Iterable[str]) -> bool:
         """Whether a GPU of one of the targets loads some code. Raises ToolError for a malformed name."""
         try:
-            return any(self.gpus.can_load(code, target) for target in targets)
+            return any(loads(code, target) for target in targets)
         except ValueError as error:
             raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
 
     def named(self, path: str) -> tuple[str, ...]:
         """Return the targets that a path says that its file is for. Raises ToolError for a malformed name."""
         try:
-            return self.gpus.named(path, self.all_targets + self.left_out)
+            return named(path, self.all_targets + self.left_out)
         except ValueError as error:
             raise ToolError(f"{error}. It cannot be told which GPUs load such code") from None
 

@@ -1,8 +1,8 @@
 """sdk_gpu_packages: plans and packs a package for each GPU target, from artifacts with files or code for many."""
 
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
+load("//rules/private/common:gpu_targets.bzl", "TARGETS_ATTR", "members_of_packages")
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
-load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo", "PackageInfo", "ThinPackagesInfo")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "PackageInfo", "ThinPackagesInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/shared:labels.bzl", "shown")
 
@@ -34,7 +34,6 @@ def _checked(ctx):
     return [info.checked]
 
 def _sdk_gpu_packages_impl(ctx):
-    table = ctx.attr.architectures[GpuArchitecturesInfo].table
     by_package = members_of_packages(ctx)
     all_targets = _all_targets(ctx, by_package)
     members = [
@@ -50,7 +49,7 @@ def _sdk_gpu_packages_impl(ctx):
                 "left_out": ctx.attr.left_out,
                 "left_out_option": ctx.attr.left_out_option,
                 "targets": targets,
-            } | ({"architectures": table} if table else {}),
+            },
         )
         for name, targets in by_package.items()
     ]
@@ -64,14 +63,13 @@ sdk_gpu_packages = rule(
     doc = """Plans and packs one package per GPU target, or group of targets, from artifacts with code for many targets.
 
 Each library keeps its host code and the device code that the package's targets can load. A file that names a target
-(`gfx90a68.kdb`) goes to the package of that target. `architectures` says what names mean. Only AMD's device code is sliced:
-code of other makers is divided by file names. Common content is compressed once. Code for a target without a
+(`gfx90a68.kdb`) goes to the package of that target. Common content is compressed once. Code for a target without a
 package stops the build, unless `left_out` names the target. A library that has no code for a target is packaged without
 device code; `coverage` checks whether that is expected.
 
 `sdk_gpu_package` selects one of the packages for `sdk_wheel`. The default outputs are the plans.""",
     implementation = _sdk_gpu_packages_impl,
-    attrs = PACKAGE_ATTRS | ARCHITECTURES_ATTRS | {
+    attrs = PACKAGE_ATTRS | TARGETS_ATTR | {
         "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage` of the same artifacts and targets. It is checked before anything is planned."),
         "left_out": attr.string_list(doc = "GPU targets without a package, whose code in the artifacts is dropped. Code that a package's own targets can load is kept."),
         "left_out_option": attr.string(doc = "Command-line option that sets `left_out`, if your packages have one: `--//my:left_out`. Errors name it instead of the attribute."),

@@ -1,7 +1,6 @@
 """sdk_index: puts distributions into one directory, with an index for pip and uv, and a landing page."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -57,7 +56,7 @@ def _sdk_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static if DistributionInfo in target]
     directory = ctx.actions.declare_directory(ctx.label.name)
     args = tool_args(ctx)
-    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector + add_architectures(ctx, args)
+    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector
     for distribution in distributions:
         args.add(distribution.file, format = "--distribution=%s")
         args.add(distribution.metadata, format = "--metadata=%s")
@@ -106,7 +105,7 @@ sdk_index = rule(
 
 Distributions of earlier builds are not in the directory.""",
     implementation = _sdk_index_impl,
-    attrs = ARCHITECTURES_ATTR | {
+    attrs = {
         "distributions": attr.label_list(
             allow_files = True,
             mandatory = True,

@@ -3,20 +3,19 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private:sdk_sdist.bzl", "sdk_sdist")
 load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTRS", "members_of_packages")
-load("//rules/private/common:providers.bzl", "DistributionInfo", "GpuArchitecturesInfo")
+load("//rules/private/common:gpu_targets.bzl", "TARGETS_ATTR", "members_of_packages")
+load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/shared:labels.bzl", "hidden", "shown", "written")
 
 visibility(["//rules"])
 
 def _served(ctx):
-    """Returns {GPU: the package that it gets}: the one for its architecture, else one whose code it loads as well."""
-    info, served = ctx.attr.architectures[GpuArchitecturesInfo], {}
+    """Returns {GPU: the package that it gets}, the first that has it."""
+    served = {}
     for name, members in members_of_packages(ctx).items():
         for member in members:
             served.setdefault(member, name)
-    others = {gpu: [served[code] for code in info.loads.get(gpu, []) if code in served] for gpu in info.names if gpu not in served}
-    return served | {gpu: found[0] for gpu, found in others.items() if found}
+    return served
 
 def _selector_data_impl(ctx):
     if ctx.attr.default_target and ctx.attr.default_target not in ctx.attr.targets:
@@ -41,7 +40,7 @@ def _selector_data_impl(ctx):
 _selector_data = rule(
     doc = "Writes what the build backend of a selector knows about the packages.",
     implementation = _selector_data_impl,
-    attrs = ARCHITECTURES_ATTRS | {
+    attrs = TARGETS_ATTR | {
         "console_scripts": attr.string_dict(doc = "Name of each console script -> object reference."),
         "default_target": attr.string(doc = "The package for machines without a GPU that has one."),
         "devices": attr.string_list_dict(doc = "Package -> what it takes to install it."),
@@ -58,7 +57,7 @@ def _extra(target):
     """Returns the extra for a package, as core metadata writes names."""
     return "device-" + target.lower().replace("_", "-").replace(".", "-")
 
-def sdk_selector(name, distribution, version, targets, device_distribution, probe, architectures = None, console_scripts = {}, default_target = "", extras = {}, files = {}, requires = [], variable = "", **kwargs):
+def sdk_selector(name, distribution, version, targets, device_distribution, probe, console_scripts = {}, default_target = "", extras = {}, files = {}, requires = [], variable = "", **kwargs):
     """Makes the distribution that users install: it requires the packages for their GPU.
 
     `{name}` is an sdist: its build backend runs where it is installed, asks the probe for the GPUs, and makes a wheel whose
@@ -66,16 +65,16 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
     depend on the machine. `{name}_static_wheel` has only these, for `static` of `sdk_index`: lock files need it.
 
     The probe is a Python file with a function `gpus()`, for Python 3.9 and its standard library alone. It returns the names of
-    the machine's GPUs as a list, the preferred first, as `architectures` calls them; an empty list if there is none.
+    the machine's GPUs as a list, the preferred first, as `targets` calls them; an empty list if there is none.
 
     Args:
         name: name of the sdist.
         distribution: name of the distribution.
         version: build setting with the version.
-        targets: dict, name of each package -> its GPU targets, as in `sdk_gpu_packages`.
+        targets: dict, name of each package -> the GPUs that it is for, by the names that the probe returns. A family of AMD's
+          stands for its members.
         device_distribution: name of the distribution of a package; `{target}` stands for the package's name.
         probe: the probe's file.
-        architectures: the `sdk_gpu_architectures` that the targets are from. The default is AMD's table.
         console_scripts: dict, name of each console script -> object reference, `module:function`.
         default_target: the package for machines that show no GPU with a package. Without it, the installation stops there
           with a message.
@@ -92,7 +91,6 @@ def sdk_selector(name, distribution, version, targets, device_distribution, prob
     common = {key: value for key, value in kwargs.items() if key in ["tags", "target_compatible_with", "testonly"]}
     _selector_data(
         name = name + "_data",
-        architectures = architectures,
         console_scripts = console_scripts,
         default_target = default_target,
         devices = devices,

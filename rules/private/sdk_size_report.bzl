@@ -1,19 +1,19 @@
-"""sdk_size_report: reports the size of packages by kind of content, as a page, a plot and JSON."""
+"""sdk_size_report: reports the size of packages by kind of content, as a page and JSON."""
 
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures")
-load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
+load("//rules/private/common:providers.bzl", "CoverageInfo", "DistributionInfo", "PackageInfo")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
 
 def _sdk_size_report_impl(ctx):
-    outputs = {kind: ctx.actions.declare_file("{}.{}".format(ctx.label.name, kind)) for kind in ["html", "svg", "json"]}
+    outputs = {kind: ctx.actions.declare_file("{}.{}".format(ctx.label.name, kind)) for kind in ["html", "json"]}
     args = tool_args(ctx)
-    args.add_all(ctx.files._style, format_each = "--style=%s")
-    args.add(ctx.file._chart_style, format = "--chart-style=%s")
+    args.add(ctx.file._style, format = "--style=%s")
+    coverage = [ctx.attr.coverage[CoverageInfo].table] if ctx.attr.coverage else []
+    args.add_all(coverage, format_each = "--coverage=%s")
     for kind, output in outputs.items():
         args.add(output, format = "--{}=%s".format(kind))
-    files, documents = ctx.files._style + [ctx.file._chart_style] + add_architectures(ctx, args), []
+    files, documents = [ctx.file._style] + coverage, []
     for key, wheel in enumerate(ctx.attr.wheels):
         package, digest = wheel[PackageInfo], wheel[DistributionInfo].digest
         args.add(package.plan, format = "--plan={}=%s".format(key))
@@ -36,18 +36,18 @@ def _sdk_size_report_impl(ctx):
 sdk_size_report = rule(
     doc = """Reports the size of packages: device code, host code and data, installed and as a download.
 
-For thin packages it also reports the size without slicing. `{name}.html` has tables and a plot, `{name}.svg` the plot,
-`{name}.json` the numbers in bytes. The report is made from plans and indexes; it reads no wheel.""",
+For thin packages it also reports the size without slicing. `{name}.html` has tables, `{name}.json` the numbers
+in bytes. The report is made from plans and indexes; it reads no wheel.""",
     implementation = _sdk_size_report_impl,
-    attrs = ARCHITECTURES_ATTR | {
+    attrs = {
+        "coverage": attr.label(providers = [CoverageInfo], doc = "A `rocm_coverage`: the page then says which library has code for which GPU."),
         "wheels": attr.label_list(
             mandatory = True,
             allow_empty = False,
             providers = [DistributionInfo, PackageInfo],
             doc = "The wheels, each a `sdk_wheel`, in the order of the report.",
         ),
-        "_chart_style": attr.label(default = "//tools/actions/size_report:chart.css", allow_single_file = True),
         "_size_report": tool_attr("//tools/actions/size_report:size_report_tool"),
-        "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/size_report:page.css"], allow_files = [".css"]),
+        "_style": attr.label(default = "//tools/actions/index:page.css", allow_single_file = True),
     },
 )

@@ -78,7 +78,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     """
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
-def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], architectures = None, **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
     """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
@@ -96,8 +96,7 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
           and split wheels for it, and each library with code for it. Split wheels of one name need this.
         last_release: labels of the distributions of the last release, or of directories of them, such as an `http_file`.
           Libraries, symbols, files and requirements that are gone since are findings.
-        architectures: label of the `sdk_gpu_architectures` that `targets` are from. The default is AMD's table.
         **kwargs: further attributes of `py_test`.
     """
     options = ["--target=" + target for target in targets]
-    _verify_test(name, distributions, others, options, exceptions, settings, {"architectures": architectures, "coverage": coverage}, configs, last_release, **kwargs)
+    _verify_test(name, distributions, others, options, exceptions, settings, {"coverage": coverage}, configs, last_release, **kwargs)

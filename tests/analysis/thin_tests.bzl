@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//develop/testing:analysis.bzl", "expect_failure")
 load("//lib/gpus:gpu_table.bzl", "FAMILIES")
 load("//packaging:selection.bzl", "default_target", "of_devel", "thin_refusal", "thin_selection")
-load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_architectures", "sdk_gpu_package", "sdk_gpu_packages", "sdk_selector")
+load("//rules:sdk.bzl", "sdk_artifact", "sdk_gpu_package", "sdk_gpu_packages", "sdk_selector")
 
 visibility("private")
 
@@ -70,27 +70,14 @@ _selection_test = unittest.make(_selection_impl)
 # What a sdk_gpu_packages declares -> what the refusal says.
 _DECLARED = {
     "left_out": (dict(left_out = ["gfx1030"], targets = {"gfx1030": ["gfx1030"]}), "left_out: gfx1030 has a package"),
-    "no_architecture": (
-        dict(architectures = ":thin_architectures", targets = {"sm_90": ["sm_99"]}),
-        "targets: sm_99 of sm_90 is neither an architecture nor a family of //tests/analysis:thin_architectures; expected one of sm_80, sm_90, sm_8x",
-    ),
     "targets": (dict(targets = {"gfx1030": []}), "targets: gfx1030 has no GPU targets; expected at least one"),
-}
-
-# What a sdk_gpu_architectures declares -> what the refusal says.
-_ARCHITECTURES = {
-    "family": (dict(families = {"sm_80": ["sm_90"]}), "families: sm_80 is in `names` as well"),
-    "loads": (dict(loads = {"sm_90": ["sm_70"]}), "loads: sm_70 is not known; expected one of sm_80, sm_90"),
-    "member": (dict(families = {"sm_9x": ["sm_91"]}), "families: sm_91 is not known; expected one of sm_80, sm_90"),
-    "spelling": (dict(spellings = {"hopper": "sm_9x"}), "spellings: sm_9x is not known; expected one of sm_80, sm_90"),
 }
 
 def _family_impl(ctx):
     env = analysistest.begin(ctx)
-    (old, _) = [json.decode(action.content) for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite" and action.outputs.to_list()[0].basename.endswith(".definition.json")]
-    asserts.equals(env, ["sm_80"], old["slice"]["targets"], "a family stands for its members")
-    asserts.equals(env, ["sm_80", "sm_90"], old["slice"]["all_targets"])
-    asserts.equals(env, ["sm_80", "sm_90"], old["slice"]["architectures"]["names"])
+    (_, old) = [json.decode(action.content) for action in analysistest.target_actions(env) if action.mnemonic == "FileWrite" and action.outputs.to_list()[0].basename.endswith(".definition.json")]
+    asserts.equals(env, ["gfx1200", "gfx1201"], old["slice"]["targets"], "a family stands for its members")
+    asserts.equals(env, ["gfx1200", "gfx1201", "gfx942"], old["slice"]["all_targets"])
     return analysistest.end(env)
 
 _family_test = analysistest.make(_family_impl)
@@ -111,16 +98,11 @@ def thin_test_suite(name):
     sdk_gpu_packages(name = name + "_packages", targets = {"gfx1030": ["gfx1030"]}, **common)
     sdk_gpu_package(name = name + "_unknown", packages = name + "_packages", tags = ["manual"], target = "gfx1031")
     tests.append(expect_failure(name + "_unknown_refused_test", name + "_unknown", ["has no package for gfx1031; expected one of gfx1030"]))
-    sdk_gpu_architectures(name = name + "_architectures", families = {"sm_8x": ["sm_80"]}, names = ["sm_80", "sm_90"], tags = ["manual"])
-    for what, (declared, message) in _ARCHITECTURES.items():
-        sdk_gpu_architectures(name = "{}_with_wrong_{}".format(name, what), names = ["sm_80", "sm_90"], tags = ["manual"], **declared)
-        tests.append(expect_failure("{}_wrong_{}_refused_test".format(name, what), "{}_with_wrong_{}".format(name, what), [message]))
     _family_test(name = name + "_family_test", target_under_test = name + "_of_family")
-    sdk_gpu_packages(name = name + "_of_family", architectures = name + "_architectures", targets = {"old": ["sm_8x"], "new": ["sm_90"]}, **common)
+    sdk_gpu_packages(name = name + "_of_family", targets = {"new": ["gfx942"], "old": ["gfx120X-all"]}, **common)
     tests.append(name + "_family_test")
     sdk_selector(
         name = name + "_selector",
-        architectures = name + "_architectures",
         default_target = "sm_70",
         description = "description.md",
         device_distribution = "acme-{target}",

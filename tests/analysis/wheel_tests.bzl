@@ -140,7 +140,7 @@ _whole_index_test = analysistest.make(_whole_index_impl, attrs = {"subject": att
 def _size_report_impl(ctx):
     env = analysistest.begin(ctx)
     outputs = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
-    asserts.equals(env, [ctx.attr.report + "." + kind for kind in ["html", "svg", "json"]], [file.basename for file in outputs])
+    asserts.equals(env, [ctx.attr.report + "." + kind for kind in ["html", "json"]], [file.basename for file in outputs])
     (report,) = actions_of(env, "RocmSizeReport")
     assert_hermetic(env, report)
     inputs = [file.basename for file in report.inputs.to_list()]

@@ -112,7 +112,7 @@ def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]
 def _installed(distributions: DistributionSet, request: Request) -> Iterator[Chosen]:
     """Yield what is installed together: for each chosen target, else all."""
     if not request.targets:
-        check_unambiguous(distributions, request.settings.architectures)
+        check_unambiguous(distributions)
         yield Chosen(distributions, request.settings)
     for target in request.targets:
         yield choose(distributions, target, request.settings)

@@ -11,7 +11,6 @@ from develop.testing.device_sample import Sample as DeviceSample
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.wheel_sample import METADATA, Sample
 from lib.common.program import ToolError
-from lib.gpus.architectures import ArchitectureTable
 from lib.gpus.paths import target_of_local_version
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Finding
@@ -131,27 +130,6 @@ def test_what_is_left_out_is_not_a_missing_requirement(tmp_path: Path) -> None:
     )
     static = Sample(name="sdk", tag="py3-none-any", metadata=METADATA.replace("License-File", f"{extras}License-File"))
     assert found(tmp_path, static, device("gfx942"), device("gfx1100"), targets=("gfx942",)) == []
-
-
-def acme(target: str) -> Sample:
-    """Return the package of another maker for one target."""
-    return Sample({f"_acme_{target}/k.cubin": target.encode()}, name=f"acme_kernels_{target}")
-
-
-def test_targets_of_another_maker(tmp_path: Path) -> None:
-    gpus = ArchitectureTable(("sm_80", "sm_86", "sm_90"), {"sm_8x": ("sm_80",)}, {"sm_86": ("sm_80",)})
-    settings = Settings(architectures=gpus)
-    split = [framework("1.0+sm.90"), framework("1.0+sm.8x")]
-    with pytest.raises(ToolError, match="acme: the set has wheels for sm_8x, sm_90, of which one is installed"):
-        found(tmp_path, *split, targets=(), settings=settings)
-    wheels = (*split, acme("sm_80"))
-    assert found(tmp_path, *wheels, targets=("sm_80",), settings=settings) == []
-    assert said(found(tmp_path, *wheels, targets=("sm_86", "sm_90"), settings=settings)) == [
-        ("S140", "", "sm_90: acme-kernels: the set has wheels for sm_80"),
-        ("S140", "", "sm_86: acme: the set has wheels for sm_8x, sm_90"),
-    ]
-    with pytest.raises(ToolError, match=r"'sm_70' is not a GPU target; expected one of sm_80, sm_86, sm_90\. Name"):
-        found(tmp_path, *wheels, targets=("sm_70",), settings=settings)
 
 
 @pytest.mark.parametrize("word", ["gfx110X-all", "gfx942:xnack+", "gfx11-generic", "mi300"])

@@ -20,7 +20,6 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage, read_coverage
-from lib.gpus.architectures import AMD, Architectures, load_architectures
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes.
 BUILD_PATHS = (
@@ -63,8 +62,6 @@ class Settings:
     """Names of distributions that come from elsewhere."""
     coverage: Coverage | None = None
     """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
-    architectures: Architectures = AMD
-    """What the names of GPU architectures mean. In documents, the path of their table, likewise."""
 
 
 def build_path(settings: Settings) -> re.Pattern[bytes] | None:
@@ -74,7 +71,7 @@ def build_path(settings: Settings) -> re.Pattern[bytes] | None:
 
 
 #: Settings that documents give as a file, and what reads it.
-_FILES: Final[Mapping[str, Callable[[str], Any]]] = {"architectures": load_architectures, "coverage": read_coverage}
+_FILES: Final[Mapping[str, Callable[[str], Any]]] = {"coverage": read_coverage}
 
 
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:

@@ -7,7 +7,6 @@ import pytest
 
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage, write_coverage
-from lib.gpus.architectures import ArchitectureTable
 from wheels.verify.settings import Settings, make_settings, read_config
 
 
@@ -56,12 +55,6 @@ def test_the_coverage_table_lies_beside_the_document(tmp_path: Path) -> None:
     assert make_settings({"coverage": "coverage.json"}, str(tmp_path / "verify.toml")).coverage == table
     with pytest.raises(ToolError, match=r"none\.json"):
         make_settings({"coverage": "none.json"}, str(tmp_path / "verify.toml"))
-
-
-def test_the_table_of_architectures_lies_there_too(tmp_path: Path) -> None:
-    (tmp_path / "gpus.json").write_text('{"names": ["sm_90"]}')
-    settings = make_settings({"architectures": "gpus.json"}, str(tmp_path / "verify.toml"))
-    assert settings.architectures == ArchitectureTable(("sm_90",))
 
 
 @pytest.mark.parametrize(

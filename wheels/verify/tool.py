@@ -13,7 +13,6 @@ from typing import Final
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.coverage.table import read_coverage
-from lib.gpus.architectures import load_architectures
 from wheels.verify import registry
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
@@ -39,7 +38,6 @@ class Arguments:
     paths: list[Path]
     config: list[Path]
     coverage: str | None
-    architectures: str | None
     others: list[Path]
     last_release: list[Path]
     target: list[str]
@@ -97,9 +95,6 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
     result.add_argument(
-        "--architectures", metavar="FILE", help="table of GPU architectures that targets are from; AMD's without it"
-    )
-    result.add_argument(
         "--target",
         metavar="GPU",
         action="append",
@@ -124,8 +119,6 @@ def make_request(arguments: Arguments) -> Request:
         document, origin = read_config(path), str(path)
         settings = make_settings(document.get("settings", {}), origin, settings)
         exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
-    if arguments.architectures:
-        settings = replace(settings, architectures=load_architectures(arguments.architectures))
     if arguments.coverage:
         settings = replace(settings, coverage=read_coverage(arguments.coverage))
     return Request(

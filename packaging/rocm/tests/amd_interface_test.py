@@ -122,8 +122,6 @@ def test_libraries_that_scripts_register_are_found(environment: Environment, spl
         "loaded": ["x"],
         "kept": "libhipblas.so*",
     }
-    said = environment.rocm_sdk("doctor", check=False, ROCM_SDK_PRELOAD_LIBRARIES="x,nosuch")
-    assert "names unknown libraries: nosuch\n" in said
     assert '"x",' in environment.rocm_sdk("init-py", "--preload", "x")
 
 

@@ -22,7 +22,6 @@ from rocm_sdk.doctor.facts import Facts
 from rocm_sdk.doctor.finding import Finding
 from rocm_sdk.doctor.loading import Loaded
 from rocm_sdk.installation import InstalledPackage
-from rocm_sdk.library_table import LIBRARIES
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 
@@ -175,8 +174,7 @@ def test_gpus_of_other_sources_have_other_devices(tmp_path: Path) -> None:
 
 
 def test_detection_may_be_off(tmp_path: Path) -> None:
-    (finding,) = gpus.absent(facts(root=tmp_path, environ={"ROCM_BOOTSTRAP_DISABLE_DETECTION": "1"}))
-    assert (finding.severity, finding.text) == ("note", "ROCM_BOOTSTRAP_DISABLE_DETECTION is 1: no GPU was looked for")
+    assert not list(gpus.absent(facts(root=tmp_path, environ={"ROCM_BOOTSTRAP_DISABLE_DETECTION": "1"})))
 
 
 @pytest.mark.parametrize(
@@ -280,14 +278,6 @@ def test_libraries_may_be_hidden(tmp_path: Path) -> None:
     )
     assert finding.remedy == f"Take {tmp_path}/other/lib out of LD_LIBRARY_PATH."
     assert not list(loading.shadowed_libraries(facts(packages=ours)))
-
-
-def test_preloads_may_be_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "listed_libraries", lambda: LIBRARIES)
-    variable = "ROCM_SDK_PRELOAD_LIBRARIES"
-    (finding,) = loading.unknown_preloads(facts(environ={variable: "amdhip64, nosuch;other"}))
-    assert finding.text == "ROCM_SDK_PRELOAD_LIBRARIES names unknown libraries: nosuch, other"
-    assert not list(loading.unknown_preloads(facts(environ={variable: "hipblas"})))
 
 
 def test_opencl_drivers_that_are_gone(tmp_path: Path) -> None:

@@ -40,16 +40,6 @@ DistributionInfo = provider(
     },
 )
 
-GpuArchitecturesInfo = provider(
-    doc = "The GPU architectures of one maker, which packages are for.",
-    fields = {
-        "families": "dict of string to list of string: families, and the architectures of each.",
-        "loads": "dict of string to list of string: architectures, and others whose code their GPUs load as well.",
-        "names": "list of string: the architectures.",
-        "table": "dict: the attributes of `sdk_gpu_architectures`, which tools read. None for AMD's, which they know.",
-    },
-)
-
 InstallSchemeInfo = provider(
     doc = "Where the Python of a container image has its packages. Paths are those in the image.",
     fields = {

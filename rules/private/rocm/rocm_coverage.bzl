@@ -1,9 +1,9 @@
 """rocm_coverage: computes which library has device code for which GPU target, and compares that with a committed table."""
 
-load("//rules/private/common:architectures.bzl", "ARCHITECTURES_ATTR", "add_architectures", "members_of_packages")
 load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
+load("//rules/private/common:gpu_targets.bzl", "members_of_packages")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
-load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "GpuArchitecturesInfo")
+load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
@@ -13,7 +13,6 @@ visibility(["//rules"])
 def _compute(ctx):
     """Declares the action that computes the table; returns its outputs, by kind."""
     outputs = {
-        "html": ctx.actions.declare_file(ctx.label.name + ".html"),
         "json": ctx.actions.declare_file(ctx.label.name + ".computed.json"),
         "text": ctx.actions.declare_file(ctx.label.name + ".txt"),
     }
@@ -23,7 +22,6 @@ def _compute(ctx):
     args = tool_args(ctx)
     args.add_all(documents, format_each = "--manifest=%s")
     args.add_all(facts, format_each = "--facts=%s")
-    args.add_all(ctx.files._style, format_each = "--style=%s")
     if is_for_windows(ctx):
         args.add("--platform=windows")
     for kind, output in outputs.items():
@@ -32,7 +30,7 @@ def _compute(ctx):
         ctx,
         tool = ctx.attr._coverage,
         args = args,
-        inputs = documents + facts + ctx.files._style + add_architectures(ctx, args),
+        inputs = documents + facts,
         outputs = outputs.values(),
         mnemonic = "RocmCoverage",
         progress_message = "Finding out which library has device code for which GPU: %{label}",
@@ -63,7 +61,7 @@ def _check(ctx, computed, committed):
         ctx,
         tool = ctx.attr._check,
         args = args,
-        inputs = [computed] + ([committed] if committed else []) + add_architectures(ctx, args),
+        inputs = [computed] + ([committed] if committed else []),
         outputs = [info.checked, info.lacks, info.table],
         mnemonic = "RocmCoverageCheck",
         progress_message = "Checking which library has device code for which GPU: %{label}",
@@ -74,9 +72,9 @@ def _rocm_coverage_impl(ctx):
     committed = committed_table(ctx)
     computed = _compute(ctx)
     info = _check(ctx, computed["json"], committed)
-    settings = update_settings(ctx, committed, compared = ctx.attr.compared, architectures = ctx.attr.architectures[GpuArchitecturesInfo].table)
+    settings = update_settings(ctx, committed, compared = ctx.attr.compared)
     return [
-        DefaultInfo(files = depset([info.table, computed["html"], computed["text"]])),
+        DefaultInfo(files = depset([info.table, computed["text"]])),
         OutputGroupInfo(
             computed = depset([computed["json"]]),
             lacks = depset([info.lacks]),
@@ -89,7 +87,7 @@ def _rocm_coverage_impl(ctx):
 _rocm_coverage = rule(
     doc = "See the macro of that name.",
     implementation = _rocm_coverage_impl,
-    attrs = LINUX_ATTRS | ARCHITECTURES_ATTR | {
+    attrs = LINUX_ATTRS | {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),
         "compared": attr.string_list(doc = "GPU targets to compare with `expected`; all if empty."),
         "expected": attr.label(allow_files = True, doc = "Committed table, a file of the workspace. Nothing is compared without it, or if the target has no files."),
@@ -98,7 +96,6 @@ _rocm_coverage = rule(
         "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
         "_check": tool_attr("//tools/actions/coverage:check_tool"),
         "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
-        "_style": attr.label_list(default = ["//tools/actions/index:page.css", "//tools/actions/coverage:page.css"], allow_files = [".css"]),
     },
     cfg = for_linux,
     provides = [CoverageInfo],
@@ -107,7 +104,7 @@ _rocm_coverage = rule(
 def rocm_coverage(name, **kwargs):
     """Computes which library has device code for which GPU target, and compares the table with a committed one.
 
-    Writes the table as `{name}.json`, and for people as `{name}.html` and `{name}.txt`. With `expected`, any difference
+    Writes the table as `{name}.json`, and for people as `{name}.txt`; `sdk_size_report` has a page. With `expected`, any difference
     stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
     note says what the packages of `targets` lack.
 

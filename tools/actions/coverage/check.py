@@ -2,7 +2,7 @@
 
     coverage_check --label TARGET --computed JSON [--expected JSON --committed PATH] --accept COMMAND
                    [--compared TARGET]… [--package NAME=TARGET,TARGET]… [--targets-option TEXT]
-                   [--architectures JSON] --table JSON --lacks JSON --stamp FILE
+                   --table JSON --lacks JSON --stamp FILE
 
 All that is wrong is said at once: targets that should not be offered, and every difference to the table that was
 committed. Where none was, one note says what each package lacks.
@@ -23,7 +23,6 @@ from lib.common.program import (
 )
 from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
 from lib.coverage.table import Coverage, read_coverage, write_coverage
-from lib.gpus.architectures import load_architectures
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class Arguments:
     table: str
     lacks: str
     stamp: str
-    architectures: str | None
 
 
 @dataclass(frozen=True)
@@ -97,12 +95,11 @@ def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list
 
 def check(args: Arguments) -> None:
     """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
-    gpus = load_architectures(args.architectures)
-    found = read_coverage(args.computed, gpus)
+    found = read_coverage(args.computed)
     packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
     wrong = offer_message(found, packages, args.accept, args.targets_option)
     if args.expected:  # Who committed a table has seen what is in it.
-        expected = Expected(read_coverage(args.expected, gpus), args.committed, args.compared, args.accept)
+        expected = Expected(read_coverage(args.expected), args.committed, args.compared, args.accept)
         wrong = difference_message(found, expected)
     if wrong:
         raise ToolError(wrong)
@@ -129,7 +126,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--compared", action="append", default=[], metavar="TARGET", help="compare code for these only")
     parser.add_argument("--package", action="append", default=[], metavar="NAME=TARGETS", help="a package for GPUs")
     parser.add_argument("--targets-option", default="", metavar="TEXT", help="what sets the packages' targets")
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--table", required=True, metavar="JSON", help="the table to write, if all is well")
     parser.add_argument("--lacks", required=True, metavar="JSON", help="what each target lacks, to write")
     parser.add_argument("--stamp", required=True, metavar="FILE", help="empty file to write")

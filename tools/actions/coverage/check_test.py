@@ -84,23 +84,6 @@ def test_what_lacks_the_base_libraries_is_not_to_be_offered(tmp_path: Path, caps
     assert run(tmp_path, ROCM_7, *packages, expected=ROCM_7) == 0
 
 
-def test_architectures_of_another_maker(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    table = {"names": ["sm_80", "sm_86", "sm_90"], "loads": {"sm_86": ["sm_80"]}}
-    (tmp_path / "gpus.json").write_text(json.dumps(table))
-    found = Coverage({"lib/a": ("sm_80",), "lib/b": ("sm_80", "sm_90")})
-    arguments = [f"--architectures={tmp_path / 'gpus.json'}", "--package=new=sm_90", "--package=old=sm_86"]
-    assert run(tmp_path, found, *arguments) == 0
-    assert "libraries: new (in 1). To have this checked" in capsys.readouterr().err
-    assert run(tmp_path, found, *arguments, "--compared=sm_86", expected=Coverage({"lib/a": ("sm_80",)})) == 1
-    assert "lib/b is new, with code for sm_80\n" in capsys.readouterr().err
-    command = settings(tmp_path, "release/coverage.json")
-    write_coverage(command[1], found)
-    document = json.loads(Path(command[0]).read_text())
-    Path(command[0]).write_text(json.dumps(document | {"architectures": table}))
-    assert update([*command, str(tmp_path / "first.json")]) == 0
-    assert json.loads((tmp_path / "first.json").read_text()) == found.to_document()
-
-
 def settings(folder: Path, committed: str, compared: tuple[str, ...] = (), option: str = "") -> list[str]:
     """Write what the rule writes for the command; returns its arguments."""
     label = "//x:coverage_update"

@@ -7,7 +7,6 @@ import pytest
 from develop.testing.artifacts import artifact, file, image, library, link, program
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage
-from lib.gpus.architectures import ArchitectureTable
 from lib.plan.model import Artifact, Found
 from tools.actions.coverage.compute import coverage_of, unread
 
@@ -130,23 +129,6 @@ def test_dlls_and_the_files_in_their_directories() -> None:
         "bin/rocblas-bench.exe": ("gfx1201",),
         "bin/rocblas.dll": ("gfx1100",),
     }
-
-
-def test_of_another_maker_the_names_of_files_tell() -> None:
-    gpus = ArchitectureTable(("sm_80", "sm_90"), {"sm_8x": ("sm_80",)}, code_suffixes=(".cubin",), pattern="sm_[0-9]+")
-    found = artifact(
-        "blas_lib_generic",
-        library("lib/libblas.so.1", "libblas.so.1"),
-        file("share/blas/gemm_sm_90.cubin", "elf-program"),
-        file("share/blas/conv_sm_8x.cubin"),
-        file("share/blas/sm_80.txt"),
-        file("share/blas/gemm_gfx942.co"),
-    )
-    assert coverage_of([found], gpus).libraries == {"lib/libblas.so.1": ("sm_8x", "sm_90")}
-    with pytest.raises(
-        ToolError, match=r"k_sm_70\.cubin: GPU architecture 'sm_70': expected one of sm_80, sm_90, sm_8x"
-    ):
-        coverage_of([artifact("blas_lib_generic", file("share/k_sm_70.cubin"))], gpus)
 
 
 def test_code_for_what_is_no_target() -> None:

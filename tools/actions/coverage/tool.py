@@ -1,9 +1,9 @@
 """Computes the coverage table: which library has device code for which GPU target.
 
-    coverage --label TARGET --manifest FILE… --facts FILE… --style CSS… --json FILE --html FILE --text FILE
-        [--platform windows] [--architectures JSON]
+    coverage --label TARGET --manifest FILE… --facts FILE… --json FILE --text FILE
+        [--platform windows]
 
-Manifests and facts say all; no artifact is read. The page and the text are for people.
+Manifests and facts say all; no artifact is read. The text is for people.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,9 @@ from pathlib import Path
 
 from lib.common.program import argument_parser, named, note, report_errors
 from lib.coverage.table import write_coverage
-from lib.gpus.architectures import load_architectures
 from lib.plan.model import WINDOWS
 from tools.actions.coverage.compute import coverage_of, unread
-from tools.actions.coverage.page import coverage_page, text_table
+from tools.actions.coverage.text_table import text_table
 from tools.actions.plan.tool import read_artifact, read_facts
 
 
@@ -25,24 +24,19 @@ class Arguments:
     label: str
     manifest: list[str]
     facts: list[str]
-    style: list[str]
     platform: str
     json: str
-    html: str
     text: str
-    architectures: str | None
 
 
 def write(args: Arguments) -> None:
-    """Compute the table and write it in its three forms."""
+    """Compute the table and write it in both forms."""
     facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
-    coverage = coverage_of(artifacts, load_architectures(args.architectures))
+    coverage = coverage_of(artifacts)
     if reasons := unread(artifacts):
         note(args.label, f"{args.json} says nothing of the device code of {len(reasons)} files: {named(reasons)}")
-    style = "\n".join(Path(path).read_text(encoding="utf-8") for path in args.style)
     write_coverage(args.json, coverage)
-    Path(args.html).write_text(coverage_page(coverage, style), encoding="utf-8")
     Path(args.text).write_text(text_table(coverage), encoding="utf-8")
 
 
@@ -52,11 +46,8 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
     parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
     parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
-    parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
     parser.add_argument("--platform", default="linux", choices=("linux", WINDOWS), help="what packages are for")
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
-    parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
     parser.add_argument("--text", required=True, metavar="FILE", help="text to write")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

@@ -1,12 +1,10 @@
-"""Tests of the table in its three forms, as the action writes them."""
+"""Tests of the table in both forms, as the action writes them."""
 
 import json
 from pathlib import Path
 
-from develop.testing.coverage_sample import ROCM_7
 from lib.coverage.table import Coverage
-from lib.gpus.architectures import ArchitectureTable
-from tools.actions.coverage.page import coverage_page, text_table
+from tools.actions.coverage.text_table import text_table
 from tools.actions.coverage.tool import main
 
 
@@ -22,39 +20,17 @@ def test_text() -> None:
     assert text_table(Coverage()) == "No library has device code.\n"
 
 
-def test_of_another_maker_only_what_is_in_the_table_is_explained() -> None:
-    gpus = ArchitectureTable(("sm_80", "sm_90"), {"sm_8x": ("sm_80",)})
-    coverage = Coverage({"lib/a": ("sm_8x", "sm_90"), "lib/b": ("sm_90",)}, gpus)
-    assert text_table(coverage) == (
-        "      sm_80 sm_90\nlib/a     x     x\nlib/b     .     x\n\nx: has code   .: has none\n"
-    )
-    assert "sm_80" in coverage_page(coverage, "")
-
-
-def test_page() -> None:
-    page = coverage_page(Coverage({"lib/a": ("gfx90a:xnack+", "gfx942"), "lib/<b>": ("gfx942",)}), "body { }")
-    assert page.startswith("<!DOCTYPE html>\n")
-    assert "2 libraries · 2 GPU targets" in page
-    assert "lib/&lt;b&gt;" in page
-    assert "xnack+" in page
-    assert "Every library has code for every target." in coverage_page(Coverage({"a": ("gfx942",)}), "")
-    assert "No library has device code." in coverage_page(Coverage(), "")
-    assert "lib/libhipblaslt.so.1, lib/libhipsparselt.so.0" in coverage_page(ROCM_7, "")
-
-
 def test_all_forms_are_written_of_manifests_and_facts(tmp_path: Path) -> None:
     source = "blas_lib_x/stage/lib/liba.so"
     entry = {"base": "stage", "path": "lib/liba.so", "kind": "file", "mode": "0644", "file": "f"}
     facts = {source: {"size": 1, "type": "elf-library", "device": {"gfx942": 10}}}
     (tmp_path / "manifest").write_text(json.dumps({"artifact": "blas_lib_x", "entries": [entry]}))
     (tmp_path / "facts").write_text(json.dumps({"artifact": "blas_lib_x", "unit": "u", "files": facts}))
-    (tmp_path / "css").write_text("body { }")
-    inputs = [f"--{name}={tmp_path}/{name}" for name in ("manifest", "facts")] + [f"--style={tmp_path}/css"]
-    outputs = [f"--{name}={tmp_path}/{name}" for name in ("json", "html", "text")]
+    inputs = [f"--{name}={tmp_path}/{name}" for name in ("manifest", "facts")]
+    outputs = [f"--{name}={tmp_path}/{name}" for name in ("json", "text")]
     assert main(["--label=//x", *inputs, *outputs]) == 0
     written = json.loads((tmp_path / "json").read_text())
     assert written == {"format": 1, "libraries": {"lib/liba.so": ["gfx942"]}}
-    assert "lib/liba.so" in (tmp_path / "html").read_text()
     assert (tmp_path / "text").read_text().startswith("        gfx 942\nlib/liba.so   x\n")
 
 
@@ -63,7 +39,7 @@ def test_dlls_count_for_windows_alone(tmp_path: Path) -> None:
     facts = {"blas_lib_x/stage/bin/a.dll": {"size": 1, "type": "pe-library", "device": {"gfx1201": 10}}}
     (tmp_path / "manifest").write_text(json.dumps({"artifact": "blas_lib_x", "entries": [entry]}))
     (tmp_path / "facts").write_text(json.dumps({"artifact": "blas_lib_x", "unit": "u", "files": facts}))
-    given = [f"--{name}={tmp_path}/{name}" for name in ("manifest", "facts", "json", "html", "text")]
+    given = [f"--{name}={tmp_path}/{name}" for name in ("manifest", "facts", "json", "text")]
     for options, libraries in (["--platform=windows"], {"bin/a.dll": ["gfx1201"]}), ([], {}):
         assert main(["--label=//x", *given, *options]) == 0
         assert json.loads((tmp_path / "json").read_text())["libraries"] == libraries

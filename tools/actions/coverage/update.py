@@ -12,15 +12,13 @@ from typing import Any
 from lib.common.committed_table import accept
 from lib.coverage.compare import accepted
 from lib.coverage.table import Coverage, read_coverage, write_coverage
-from lib.gpus.architectures import read_architectures
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:
     """Write the table; of targets that were not compared, what is committed stays."""
     # What is written over as a whole need not be readable: it may have conflicts of a merge in it.
-    gpus = read_architectures(settings.get("architectures"))
-    kept = read_coverage(str(path), gpus) if settings["compared"] and path.exists() else Coverage(gpus=gpus)
-    write_coverage(str(path), accepted(kept, read_coverage(computed, gpus), settings["compared"]))
+    kept = read_coverage(str(path)) if settings["compared"] and path.exists() else Coverage()
+    write_coverage(str(path), accepted(kept, read_coverage(computed), settings["compared"]))
 
 
 def main(argv: list[str]) -> int:

@@ -17,7 +17,8 @@ from pathlib import Path
 from lib.common.archive_time import archive_time
 from lib.common.hard_link import link_or_copy
 from lib.common.program import ToolError, write_document
-from lib.gpus.architectures import AMD, Architectures
+from lib.gpus.architectures import in_distribution
+from lib.gpus.paths import target_of_local_version
 from lib.variants.variant_format import VARIANT_JSON
 from tools.actions.index.downloads import find_offers
 from tools.actions.index.landing_page import Site, people_page
@@ -47,18 +48,18 @@ class IndexSource:
     variant: str | None = None
 
 
-def read_wheels(wheels: Path, described: Path, gpus: Architectures = AMD) -> list[IndexSource]:
+def read_wheels(wheels: Path, described: Path) -> list[IndexSource]:
     """Return a wheel, or a directory's wheels, with what describe says. Raises ToolError as `read_distribution` does.
 
-    Wheels for one target or family are for the directory of that name: `gfx942`, `gfx110x-all`. `gpus` knows these.
+    Wheels for one target or family are for the directory of that name: `gfx942`, `gfx110x-all`.
     """
     places = {path.name: path for path in wheels.rglob("*.whl")} if wheels.is_dir() else {}
     sources = []
     for digest in sorted(described.glob("*.digest.json")):
         metadata = str(digest).removesuffix(".digest.json") + ".metadata"
         one = read_distribution(str(digest), metadata, "")
-        target = gpus.of_local_version(one.version.local)
-        directory = gpus.in_distribution(target) if target else ""
+        target = target_of_local_version(one.version.local)
+        directory = in_distribution(target) if target else ""
         path = str(places.get(one.filename, wheels))
         sources.append(IndexSource(replace(one, directory=directory), path, metadata))
     if not sources:

@@ -68,14 +68,16 @@ class Column:
     """A column of a table."""
 
     title: str
-    #: What the style sheet goes by: `name`, `about`, `version`, `size` or `number`.
+    #: What the style sheet goes by: `name`, `about`, `version`, `size`, `number` or `mark`.
     kind: str = "about"
 
 
-def table_of(about: str, columns: Sequence[Column], rows: Iterable[Sequence[Content]]) -> dom_tag:
-    """Return a table; the first cell of a row is its header.
+def table_of(
+    about: str, columns: Sequence[Column], rows: Iterable[Sequence[Content]], *, is_wide: bool = False
+) -> dom_tag:
+    """Return a table; the first cell of a row is its header. A wide one scrolls in itself on a narrow screen.
 
-    The roles are those that the elements have anyway: on a narrow screen the style sheet lays rows out as blocks, which
+    The roles are those that the elements have anyway: on a narrow screen the style sheet lays them out as blocks, which
     makes some browsers forget them.
     """
     heads = [th(one.title, scope="col", role="columnheader", cls=one.kind) for one in columns]
@@ -84,6 +86,7 @@ def table_of(about: str, columns: Sequence[Column], rows: Iterable[Sequence[Cont
         thead(tr(*heads, role="row"), role="rowgroup"),
         tbody(*(_row(columns, cells) for cells in rows), role="rowgroup"),
         role="table",
+        **({"cls": "wide", "tabindex": "0"} if is_wide else {}),
     )
 
 

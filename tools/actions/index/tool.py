@@ -2,7 +2,7 @@
 
     index --label TARGET --title TEXT --style CSS --script JS [--selector JSON] --output DIR
           (--distribution FILE --metadata FILE --digest FILE)… [--static FILE…] [--variant WHEEL=JSON…]
-          (--wheels PATH --described DIR)… [--architectures JSON]
+          (--wheels PATH --described DIR)…
 
 `simple/` is the simple repository API, a page and a JSON file per project; `find-links.html` a flat page for
 `--find-links`; `index.html` a landing page, which serves for `--find-links`, too. Beside each wheel lies its core
@@ -27,7 +27,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.program import argument_parser, file_arguments, report_errors
-from lib.gpus.architectures import load_architectures
 from tools.actions.index.index_directory import STATIC, IndexSource, read_wheels, write_index
 from tools.actions.index.landing_page import Site
 from tools.actions.index.model import read_distribution
@@ -51,7 +50,6 @@ class Arguments:
     wheels: list[str]
     described: list[str]
     output: str
-    architectures: str | None
 
 
 def write(args: Arguments) -> None:
@@ -71,9 +69,8 @@ def write(args: Arguments) -> None:
         )
         for path, metadata, digest in zip(args.distribution, args.metadata, args.digest, strict=True)
     ]
-    gpus = load_architectures(args.architectures)
     for wheels, described in zip(args.wheels, args.described, strict=True):
-        sources += read_wheels(Path(wheels), Path(described), gpus)
+        sources += read_wheels(Path(wheels), Path(described))
     selector = read_selector(args.selector) if args.selector else None
     write_index(site, Path(args.output), sources, selector)
 
@@ -101,7 +98,6 @@ def main(argv: list[str]) -> int:
     parser.add_argument(
         "--described", action="append", default=[], metavar="DIR", help="what describe says of them, in their order"
     )
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--output", required=True, help="directory to fill")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

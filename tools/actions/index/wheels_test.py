@@ -1,6 +1,5 @@
 """Wheels that other rules made are listed, too; split wheels have an index for each target."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -74,22 +73,6 @@ def test_the_fat_wheel_is_in_the_main_index_and_in_no_other(tmp_path: Path) -> N
     dist = index.build()
     assert links(dist / "index.html") == [ACME.filename]
     assert links(dist / "gfx942/index.html") == [THIN[1].filename]
-
-
-def test_targets_of_another_maker_have_an_index_too(tmp_path: Path) -> None:
-    (tmp_path / "gpus.json").write_text(json.dumps({"names": ["sm_90"], "families": {"sm_8x": []}}))
-    index = IndexSample(tmp_path)
-    index.arguments.append(f"--architectures={tmp_path / 'gpus.json'}")
-    (tmp_path / ACME.filename).write_bytes(ACME.build())
-    add(index, tmp_path / ACME.filename)
-    for local in ("sm.90", "cu12.sm.8x"):
-        sample = Sample(name="acme", version=f"1.0+{local}")
-        (tmp_path / sample.filename).write_bytes(sample.build())
-        add(index, tmp_path / sample.filename)
-    dist = index.build()
-    assert links(dist / "index.html") == [ACME.filename]
-    assert links(dist / "sm-90/index.html") == ["acme-1.0+sm.90-py3-none-linux_x86_64.whl"]
-    assert (dist / "sm-8x/simple/acme/index.html").is_file()
 
 
 def test_split_wheels_alone_are_no_index(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lib.common.program import ToolError, named
+from lib.gpus.architectures import serving
 from lib.gpus.families import without_features
 from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
@@ -112,8 +113,8 @@ def _lost_message(files: Mapping[str, Sequence[str]], declared: Slice) -> str:
 def _remedy(lost: Iterable[str], declared: Slice) -> str:
     """Say what to do about code for targets: in names that declarations take, which no generic processor's is."""
     processors = {without_features(target) for target in lost}
-    targets = sorted({target for processor in processors for target in declared.gpus.serving(processor)})
-    unknown = sorted(processor for processor in processors if not declared.gpus.serving(processor))
+    targets = sorted({target for processor in processors for target in serving(processor)})
+    unknown = sorted(processor for processor in processors if not serving(processor))
     sentences = []
     if targets:
         option = declared.left_out_option

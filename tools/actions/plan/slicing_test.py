@@ -6,10 +6,9 @@ import pytest
 
 from develop.testing.artifacts import file, library, link, plan
 from lib.common.program import ToolError
-from lib.gpus.architectures import ArchitectureTable
 from lib.gpus.families import is_target, package_owner
 from lib.plan.model import BUNDLE, Definition, Entry, Found, Plan, Slice, Treatment
-from tools.actions.plan.slicing import RefusedError, other_target
+from tools.actions.plan.slicing import other_target
 
 ALL = ("gfx1030", "gfx906", "gfx90a")
 
@@ -273,41 +272,3 @@ def test_a_forwarder_holds_no_device_code() -> None:
     planned = entries(definition("gfx1030"), fat("lib/liba.so.1", *ALL))
     assert planned["lib/liba.so"].treatment is Treatment.FORWARDER
     assert (planned["lib/liba.so.1"].slice, planned["lib/liba.so"].slice) == (("gfx1030",), None)
-
-
-ACME = ArchitectureTable(("sm_80", "sm_90"), families={"sm_9x": ("sm_90",)}, pattern="sm_[0-9]+[a-z]?|sm_9x")
-
-
-def test_files_of_another_maker_are_divided_by_name() -> None:
-    """A table says what names mean; a library with code that nobody can slice is in each package."""
-    found = (file("share/k_sm_80.bin"), file("share/k_sm_9x.bin"), library("lib/libacme.so.1", "libacme.so.1"))
-    packed = {}
-    for name in ("sm_80", "sm_90"):
-        declared = Slice((name,), ("sm_80", "sm_90"), gpus=ACME)
-        planned = entries(Definition(name, "runtime", f"_{name}", slice=declared), *found)
-        packed[name] = {path for path, entry in planned.items() if entry.is_packed_file}
-    assert packed["sm_80"] - packed["sm_90"] == {"share/k_sm_80.bin"}
-    assert packed["sm_90"] - packed["sm_80"] == {"share/k_sm_9x.bin"}
-    assert "lib/libacme.so.1" in packed["sm_80"] & packed["sm_90"]
-
-
-def test_an_architecture_that_the_table_lacks() -> None:
-    declared = Slice(("sm_80",), ("sm_80",), gpus=ACME)
-    with pytest.raises(RefusedError) as error:
-        other_target("share/k_sm_70.bin", declared)
-    assert str(error.value) == (
-        "there is device code for GPU targets that none of the packages is for:\n  sm_70: in share/k_sm_70.bin\n"
-        "The packages are for sm_80. No GPU target is called sm_70: exclude such files from the packages (`exclude`), "
-        "or name them in `left_out`"
-    )
-    with pytest.raises(RefusedError, match="Add packages for sm_90, or name them in `left_out`"):
-        other_target("share/k_sm_9x.bin", declared)
-    assert other_target("share/k_sm_70.bin", Slice(("sm_80",), ("sm_80",), ("sm_70",), gpus=ACME)) == (
-        "for sm_70, as its name says"
-    )
-
-
-def test_a_table_that_cannot_be_used() -> None:
-    document = {"targets": ["a"], "all_targets": ["a"], "architectures": {"names": ["a"], "pattern": "["}}
-    with pytest.raises(ToolError, match=r"^pattern '\[' is no regular expression: .*\. Correct the `sdk_gpu_archit"):
-        Slice.from_document(document)

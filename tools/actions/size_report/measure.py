@@ -15,7 +15,7 @@ from typing import Any, Final
 from packaging.utils import parse_wheel_filename
 
 from lib.common.program import ToolError
-from lib.gpus.architectures import AMD, Architectures
+from lib.gpus.architectures import CODE_SUFFIXES, loads, named
 from lib.pack.segment import Packed
 from lib.plan.model import MADE, Entry, Kind, Plan, Treatment
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, Unsliced, total
@@ -26,14 +26,14 @@ CODE_OBJECT: Final = "gpu-code-object"
 NO_TARGET: Final = "(no target)"
 
 
-def is_device_file(path: str, kind: str, gpus: Architectures = AMD) -> bool:
+def is_device_file(path: str, kind: str) -> bool:
     """Whether a file is device code as a whole; `kind` is its type, as `tools.actions.inspect` says."""
-    return kind == CODE_OBJECT or path.endswith(gpus.code_suffixes)
+    return kind == CODE_OBJECT or path.endswith(CODE_SUFFIXES)
 
 
-def target_of_file(path: str, gpus: Architectures = AMD) -> str:
+def target_of_file(path: str) -> str:
     """Return the architectures that a path names, joined by `, `; NO_TARGET if it names none."""
-    return ", ".join(gpus.named(path)) or NO_TARGET
+    return ", ".join(named(path)) or NO_TARGET
 
 
 #: What `tools.actions.inspect` wrote about files, by source.
@@ -53,8 +53,6 @@ class MeasuredPackage:
     #: Name of its wheel, and that file's size in bytes.
     filename: str
     download: int
-    #: What names of GPU architectures mean.
-    gpus: Architectures = AMD
 
     def size_of(self, entry: Entry) -> int:
         """Return the bytes of a packed file. Raises ToolError if none of the indexes has it."""
@@ -103,7 +101,7 @@ def _measure(package: MeasuredPackage, known: Mapping[str, int]) -> PackageSizes
 
 def _held(package: MeasuredPackage, entry: Entry) -> Sizes:
     """Return what a package holds of a file."""
-    return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice, package.gpus)
+    return file_sizes(entry.path, package.size_of(entry), package.facts_of(entry), entry.slice)
 
 
 def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | None:
@@ -119,7 +117,7 @@ def _unsliced(package: MeasuredPackage, known: Mapping[str, int]) -> Unsliced | 
         if size is None:
             unknown += 1
         else:
-            parts.append(file_sizes(entry.path, size, facts, gpus=package.gpus))
+            parts.append(file_sizes(entry.path, size, facts))
     return Unsliced(total(parts), unknown)
 
 
@@ -128,21 +126,19 @@ def _whole(package: MeasuredPackage, entry: Entry) -> Sizes:
     if entry.slice is None or entry.treatment in MADE:
         return _held(package, entry)
     facts = package.facts_of(entry)
-    return file_sizes(entry.path, facts["size"], facts, gpus=package.gpus)
+    return file_sizes(entry.path, facts["size"], facts)
 
 
-def file_sizes(
-    path: str, size: int, facts: Mapping[str, Any], kept: Sequence[str] | None = None, gpus: Architectures = AMD
-) -> Sizes:
+def file_sizes(path: str, size: int, facts: Mapping[str, Any], kept: Sequence[str] | None = None) -> Sizes:
     """Return what the bytes of a file are for; of the code in it, it has what one of the `kept` can load, or all."""
-    if is_device_file(path, facts["type"], gpus) and "device" not in facts:
-        return Sizes(files={target_of_file(path, gpus): size})
+    if is_device_file(path, facts["type"]) and "device" not in facts:
+        return Sizes(files={target_of_file(path): size})
     if not facts["type"].startswith(HOST) and "device" not in facts:
         return Sizes(data=size)
     code = {
         target: count
         for target, count in facts.get("device", {}).items()
-        if kept is None or any(gpus.can_load(target, one) for one in kept)
+        if kept is None or any(loads(target, one) for one in kept)
     }
     code = _within(code | facts.get("device_kinds", {}), size)
     if not facts["type"].startswith(HOST):

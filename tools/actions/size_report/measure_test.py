@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from develop.testing.size_report_sample import DEVICE, LIBRARY, MB, File, library, other, package, thin, thin_sdk
 from lib.common.program import ToolError
-from lib.gpus.architectures import ArchitectureTable
 from lib.plan.model import Entry, Kind, Treatment
 from tools.actions.size_report.measure import (
     NO_TARGET,
@@ -21,7 +20,6 @@ from tools.actions.size_report.measure import (
 )
 from tools.actions.size_report.model import PackageSizes, Sizes
 
-ACME = ArchitectureTable(("sm_90",), spellings={"sm90": "sm_90"}, code_suffixes=(".cubin",))
 TARGETS = ("gfx1030", "gfx90a:xnack+", "gfx90a:xnack-", "gfx90a", "gfx11-generic")
 
 
@@ -55,17 +53,6 @@ def test_what_files_are_for() -> None:
     )
     assert (sizes.distribution, sizes.download, sizes.unsliced) == ("rocm-sdk-libraries", 444, None)
     assert sizes.targets == ("(no target)", "gfx1030", "gfx90a:xnack+")
-
-
-def test_device_code_of_another_maker_is_known_by_the_names_of_files() -> None:
-    files = [
-        File("share/gemm_sm_90.cubin", 7),
-        File("share/all.cubin", 5),
-        File("share/sm90_tuning.txt", 3),
-        File("share/gemm.co", 2),
-    ]
-    one = replace(package("device", "acme_kernels", files), gpus=ACME)
-    assert only(one).sizes == Sizes(data=5, files={NO_TARGET: 5, "sm_90": 7})
 
 
 def test_a_file_of_device_code_for_several_targets() -> None:

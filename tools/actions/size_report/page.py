@@ -1,60 +1,42 @@
-"""The report as a page: tables and the plot. It is one file, which needs no script and loads nothing.
+"""The report as a page: sizes, and which library has code for which GPU. It needs no script and loads nothing.
 
-report_page(report, plot, style)     # plot: the text of an SVG element
+report_page(report, coverage, style)
 """
 
 from collections.abc import Sequence
 
 from dominate.dom_tag import dom_tag
-from dominate.tags import dd, div, dl, dt, figure, footer, h1, h2, header, main, p, section, span
-from dominate.util import raw
+from dominate.tags import footer, h1, h2, header, main, p, section
 
 from lib.common.program import size_text
-from tools.actions.index.markup import Column, Content, html_page, inline, page_head, table_of
+from lib.coverage.compare import processors
+from lib.coverage.table import Coverage
+from tools.actions.coverage.text_table import LEGEND, mark
+from tools.actions.index.markup import Column, Content, html_page, page_head, table_of
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, download_of, total
 
 TITLE = "Sizes of packages"
 #: More targets than these are given as a number.
 NAMED_TARGETS = 3
-DEVICE_WORDS = (
-    ("Device", "What GPUs run: code in libraries and programs, and files that hold nothing else."),
-    ("Host", "The rest of libraries and programs."),
-    ("Data", "All other files."),
-    ("Installed", "Device, host and data: the package's tree on disk. Of devel, its tree once it is unpacked."),
-    ("Download", "The wheel."),
+_WORDS = (
+    "Device is what GPUs run: code in libraries and programs, and files that hold nothing else. Host is the rest of "
+    "libraries and programs, data all other files. Installed is the package's tree on disk."
 )
 #: The same where no package is for GPUs.
-WORDS = (
-    ("Code", "Libraries and programs."),
-    ("Data", "All other files."),
-    ("Installed", "Code and data: the package's tree on disk. Of devel, its tree once it is unpacked."),
-    ("Download", "The wheel."),
-)
-FAT_WORD = (
-    "Fat",
-    "What it would take installed, with the device code for all targets, and libraries as artifacts have them.",
-)
+_PLAIN_WORDS = "Code is libraries and programs, data all other files. Installed is the package's tree on disk."
+_FAT_WORDS = " Fat is what it would be with the device code for all targets, and libraries as artifacts have them."
 
 
-def report_page(report: SizeReport, plot: str, style: str) -> str:
+def report_page(report: SizeReport, coverage: Coverage | None, style: str) -> str:
     """Return the page; raises ToolError for a style sheet that could not stand in a page."""
-    by_target = section(h2("Device code by target"), _targets_table(report), id="targets")
+    sections = [section(h2("Packages"), p(_words(report)), _packages_table(report), id="packages")]
+    if report.has_device:
+        sections.append(section(h2("Device code by target"), _targets_table(report), id="targets"))
+    if coverage is not None:
+        sections.append(section(h2("Device code by library"), _coverage_table(coverage), id="libraries"))
     content = [
         header(h1(TITLE), p(" · ".join(_facts(report)), cls="facts")),
-        main(
-            section(h2("Packages"), _packages_table(report), id="packages"),
-            section(
-                h2("Plot"),
-                figure(raw(plot), tabindex="0", role="group", aria_label="Plot of the table above"),
-                id="plot",
-            ),
-            *((by_target,) if report.has_device else ()),
-            section(
-                h2("Words"),
-                dl(*(div(dt(word), dd(text)) for word, text in _words(report)), cls="facts-list"),
-                id="words",
-            ),
-        ),
+        main(*sections),
         footer(
             p("A kB is 1,000 bytes. The same numbers in bytes, for scripts, are in the JSON file beside this page.")
         ),
@@ -62,10 +44,12 @@ def report_page(report: SizeReport, plot: str, style: str) -> str:
     return html_page(TITLE, content, metadata=page_head(style))
 
 
-def _words(report: SizeReport) -> tuple[tuple[str, str], ...]:
+def _words(report: SizeReport) -> str:
     """Return what the titles of columns mean."""
-    words = DEVICE_WORDS if report.has_device else WORDS
-    return (*words, FAT_WORD) if report.thin else words
+    unknown = sum(one.unsliced.unknown_files for one in report.thin if one.unsliced)
+    lacks = f" It lacks {unknown} files of targets that no package here is for: their sizes are not known."
+    words = _WORDS if report.has_device else _PLAIN_WORDS
+    return words + (_FAT_WORDS if report.thin else "") + (lacks if unknown else "")
 
 
 def _facts(report: SizeReport) -> list[str]:
@@ -75,42 +59,25 @@ def _facts(report: SizeReport) -> list[str]:
     return [count, f"{size_text(download_of(every))} download", f"{size_text(installed)} installed"]
 
 
-def _numbers(columns: Sequence[Column], numbers: Sequence[str]) -> list[Content]:
-    """Return cells of numbers; each has its column's title, too, for narrow screens, where there is no head."""
-    return [
-        span(inline(span, f"{column.title} ", cls="label"), number) if number else ""
-        for column, number in zip(columns, numbers, strict=True)
-    ]
-
-
 def _packages_table(report: SizeReport) -> dom_tag:
     device = report.has_device
     titles = ["Device", "Host"] if device else ["Code"]
     titles += ["Data", "Installed", "Download"] + (["Fat", "Of fat"] if report.thin else [])
-    numbers = [Column(title, "number") for title in titles]
-    columns = [Column("Package", "name"), *([Column("GPU targets")] if device else []), *numbers]
+    targets = [Column("GPU targets")] if device else []
+    columns = [Column("Package", "name"), *targets, *(Column(title, "number") for title in titles)]
     rows: list[list[Content]] = [
         [
             one.distribution,
             *([_targets(one)] if device else []),
-            *_numbers(numbers, _package_numbers(one, device=device, fat=bool(report.thin))),
+            *_package_numbers(one, device=device, fat=bool(report.thin)),
         ]
         for one in report.packages
     ]
     for name, some in (("Thin packages together", report.thin), ("All packages together", report.packages)):
         if len(some) > 1:
             sums = _size_numbers(total(one.sizes for one in some), download_of(some), device=device)
-            none = [""] if device else []
-            rows.append([name, *none, *_numbers(numbers, sums + [""] * (len(numbers) - len(sums)))])
-    return table_of(_about(report), columns, rows)
-
-
-def _about(report: SizeReport) -> str:
-    about = "Each package with what it takes, installed and as a download."
-    unknown = sum(one.unsliced.unknown_files for one in report.thin if one.unsliced)
-    if unknown:
-        about += f" Fat lacks {unknown} files of targets that no package here is for: their sizes are not known."
-    return about
+            rows.append([name, *[""] * len(targets), *sums, *[""] * (len(titles) - len(sums))])
+    return table_of("Each package with what it takes, installed and as a download.", columns, rows, is_wide=True)
 
 
 def _targets(package: PackageSizes) -> str:
@@ -141,13 +108,22 @@ def share_text(part: int, whole: int) -> str:
 def _targets_table(report: SizeReport) -> dom_tag:
     numbers = [Column(title, "number") for title in ("In libraries", "In files", "Together")]
     columns = [Column("Target", "name"), Column("Package"), *numbers]
-    rows: list[list[Content]] = []
+    rows: list[Sequence[Content]] = []
     for package in report.packages:
         sizes = package.sizes
         for target in sizes.targets:
             code, files = sizes.code.get(target, 0), sizes.files.get(target, 0)
-            texts = [size_text(one) for one in (code, files, code + files)]
-            rows.append([target, package.distribution, *_numbers(numbers, texts)])
+            rows.append([target, package.distribution, *map(size_text, (code, files, code + files))])
     if not rows:
         return p("No package has device code.")
-    return table_of("Device code in each package, by the target that it was made for.", columns, rows)
+    return table_of("Device code in each package, by the target that it was made for.", columns, rows, is_wide=True)
+
+
+def _coverage_table(coverage: Coverage) -> dom_tag:
+    if not coverage.libraries:
+        return p("No library has device code.")
+    targets = processors(coverage)
+    columns = [Column("Library", "name"), *(Column(target, "mark") for target in targets)]
+    rows = [[library, *(mark(coverage, library, target) for target in targets)] for library in coverage.libraries]
+    about = "; ".join(f"{one}: {meaning}" for one, meaning in LEGEND.items())
+    return table_of(f"For which GPU target each library has code ({about}).", columns, rows, is_wide=True)

@@ -1,7 +1,7 @@
 """Reports the sizes of packages: host, device, data, installed and download, and of thin packages what fat ones hold.
 
-    size_report --label TARGET --style CSS… --chart-style CSS --html FILE --svg FILE --json FILE
-                [--architectures JSON] (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
+    size_report --label TARGET --style CSS [--coverage JSON] --html FILE --json FILE
+                (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
 
 KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
 """
@@ -19,10 +19,9 @@ from lib.common.program import (
     report_errors,
     write_document,
 )
-from lib.gpus.architectures import load_architectures
+from lib.coverage.table import read_coverage
 from lib.pack.segment import SegmentIndex
 from lib.plan.model import Plan
-from tools.actions.size_report.chart import draw, svg_document, svg_text
 from tools.actions.size_report.measure import MeasuredPackage, measure
 from tools.actions.size_report.page import report_page
 
@@ -32,16 +31,14 @@ class Arguments:
     """The command line; `--help` says what each argument is."""
 
     label: str
-    style: list[str]
-    chart_style: str
+    style: str
+    coverage: str | None
     plan: list[str]
     digest: list[str]
     index: list[str]
     facts: list[str]
     html: str
-    svg: str
     json: str
-    architectures: str | None
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:
@@ -55,7 +52,6 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
 def read_packages(args: Arguments) -> list[MeasuredPackage]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
     digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
-    gpus = load_architectures(args.architectures)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
     packages = []
     for key, path in file_arguments(args.plan).items():
@@ -73,20 +69,17 @@ def read_packages(args: Arguments) -> list[MeasuredPackage]:
                 facts={source: told for one in facts.get(key, []) for source, told in documents[one].items()},
                 filename=digest.filename,
                 download=digest.size,
-                gpus=gpus,
             )
         )
     return packages
 
 
 def write(args: Arguments) -> None:
-    """Write the report, as a page, as a plot and as a document."""
+    """Write the report, as a page and as a document."""
     report = measure(read_packages(args))
-    plot = draw(report)
-    chart_style = Path(args.chart_style).read_text(encoding="utf-8")
-    style = "\n".join([*(Path(path).read_text(encoding="utf-8") for path in args.style), chart_style])
-    Path(args.html).write_text(report_page(report, svg_text(plot), style), encoding="utf-8")
-    Path(args.svg).write_text(svg_document(plot, chart_style), encoding="utf-8")
+    coverage = read_coverage(args.coverage) if args.coverage else None
+    style = Path(args.style).read_text(encoding="utf-8")
+    Path(args.html).write_text(report_page(report, coverage, style), encoding="utf-8")
     write_document(args.json, report.to_document())
 
 
@@ -94,15 +87,13 @@ def main(argv: list[str]) -> int:
     """Parse the arguments and write."""
     parser = argument_parser(__doc__)
     parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--style", action="append", default=[], metavar="CSS", help="style sheet of the page")
-    parser.add_argument("--chart-style", required=True, metavar="CSS", help="style sheet of the plot")
+    parser.add_argument("--style", required=True, metavar="CSS", help="style sheet of the page")
+    parser.add_argument("--coverage", metavar="JSON", help="coverage table: which library has code for which GPU")
     parser.add_argument("--plan", action="append", required=True, metavar="KEY=FILE", help="a package's plan")
     parser.add_argument("--digest", action="append", default=[], metavar="KEY=FILE", help="its wheel's name and size")
     parser.add_argument("--index", action="append", default=[], metavar="KEY=FILE", help="index of one of its segments")
     parser.add_argument("--facts", action="append", default=[], metavar="KEY=FILE", help="facts of one of its units")
-    parser.add_argument("--architectures", metavar="JSON", help="table of GPU architectures; AMD's without it")
     parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
-    parser.add_argument("--svg", required=True, metavar="FILE", help="plot to write")
     parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
     args = Arguments(**vars(parser.parse_args(argv)))
     return report_errors(args.label, lambda: write(args))

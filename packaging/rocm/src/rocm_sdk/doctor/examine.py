@@ -31,8 +31,6 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     gpus.other_target,
     gpus.device_code,
     loading.shadowed_libraries,
-    loading.empty_entries,
-    loading.unknown_preloads,
     loading.opencl_drivers,
     other_rocm.other_roots,
     other_rocm.other_variables,

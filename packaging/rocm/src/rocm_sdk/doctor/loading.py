@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ from pathlib import Path
 from ..environment import OPENCL_VARIABLE
 from ..libraries import find_libraries, library_directories, listed_libraries
 from ..library_table import LIBRARY_DIRECTORIES, LIBRARY_GLOB
-from ..process import PRELOAD_VARIABLE, split_list
 from ..selfcheck.check import FailureError, plain_environment, run_python
 from ..system import IS_WINDOWS, noexec
 from .facts import Facts
@@ -135,17 +133,6 @@ def shadowed_libraries(facts: Facts) -> Iterator[Finding]:
             yield Finding("shadowed", "problem", text, f"Take {directory} out of {SEARCH_VARIABLE}.")
 
 
-def empty_entries(facts: Facts) -> Iterator[Finding]:
-    """Find an empty entry in LD_LIBRARY_PATH: for the loader, it is the current directory (ld.so(8))."""
-    value = facts.environ.get(SEARCH_VARIABLE, "")
-    entries = re.split("[:;]", value)
-    if value and not IS_WINDOWS and not all(entries):
-        kept = ":".join(filter(None, entries))
-        text = f"{SEARCH_VARIABLE}={value} has an empty entry: programs load libraries from the current directory"
-        remedy = f"export {SEARCH_VARIABLE}={shlex.quote(kept)}" if kept else f"unset {SEARCH_VARIABLE}"
-        yield Finding("shadowed", "warning", text, remedy)
-
-
 def opencl_drivers(facts: Facts) -> Iterator[Finding]:
     """Find drivers for OpenCL's loaders that are not there: the loaders pass over them without a word."""
     for name in (OPENCL_VARIABLE, "OCL_ICD_VENDORS"):
@@ -153,12 +140,3 @@ def opencl_drivers(facts: Facts) -> Iterator[Finding]:
             if Path(path).is_absolute() and not Path(path).exists():
                 text = f"{name} names {path}, which is not there: OpenCL's loader does not find the driver"
                 yield Finding("opencl", "problem", text, f'unset {name}, then eval "$(rocm-sdk env)"')
-
-
-def unknown_preloads(facts: Facts) -> Iterator[Finding]:
-    """Find names in ROCM_SDK_PRELOAD_LIBRARIES that stand for no library: every program that preloads stops there."""
-    known = listed_libraries()
-    unknown = [name for name in split_list(facts.environ.get(PRELOAD_VARIABLE, "")) if name not in known]
-    if unknown:
-        text = f"{PRELOAD_VARIABLE} names unknown libraries: {', '.join(unknown)}"
-        yield Finding("preload", "problem", text, f"Known are {', '.join(sorted(known))}.")
