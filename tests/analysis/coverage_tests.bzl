@@ -11,14 +11,14 @@ def _coverage_impl(ctx):
     env = analysistest.begin(ctx)
     name = analysistest.target_under_test(env).label.name
     (computed,) = actions_of(env, "RocmCoverage")
-    asserts.equals(env, [name + suffix for suffix in [".html", ".computed.json", ".txt"]], [file.basename for file in computed.outputs.to_list()])
+    asserts.equals(env, [name + suffix for suffix in [".computed.json", ".txt"]], [file.basename for file in computed.outputs.to_list()])
     (checked,) = actions_of(env, "RocmCoverageCheck")
     for action in [computed, checked]:
         assert_hermetic(env, action)
     asserts.true(env, "expected.json" in [file.basename for file in checked.inputs.to_list()])
     asserts.equals(env, sorted([name + suffix for suffix in [".checked", ".lacks.json", ".json"]]), sorted([file.basename for file in checked.outputs.to_list()]))
     files = [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()]
-    asserts.equals(env, sorted([name + suffix for suffix in [".json", ".html", ".txt"]]), sorted(files))
+    asserts.equals(env, sorted([name + suffix for suffix in [".json", ".txt"]]), sorted(files))
     return analysistest.end(env)
 
 _coverage_test = analysistest.make(_coverage_impl)
