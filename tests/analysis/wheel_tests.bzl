@@ -310,10 +310,10 @@ def wheel_test_suite(name):
     messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
     nameless = "import_name: expected the name of the Python package that has "
-    expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the archive of a devel package; found none"])
+    expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the manifest of a devel package; found none"])
     expect_failure(name + "_nameless_scripts_test", name + "_nameless_scripts", [nameless + "the functions of console_scripts; found none"])
     expect_failure(name + "_nameless_packages_test", name + "_nameless_packages", [nameless + "a path configuration file for python_packages; found none"])
     expect_failure(name + "_bare_scripts_test", name + "_bare_scripts", ["//tests/analysis:wheel_bare_scripts: files: expected my_sdk/_cli.py, with the functions of console_scripts; found none. Write it, and name it in files"])
-    expect_failure(name + "_archived_packages_test", name + "_archived_packages", ["python_packages: expected none, because the tree of a devel package is in an archive. Put them into a runtime package"])
+    expect_failure(name + "_archived_packages_test", name + "_archived_packages", ["python_packages: expected none, because the tree of a devel package may be in an archive. Put them into a runtime package"])
     tests = [name + suffix for suffix in ["_wheel_test", "_sdist_test", "_static_wheel_test", "_variant_test", "_targetless_test", "_index_test", "_size_report_test", "_bad_version_test", "_nameless_devel_test", "_nameless_scripts_test", "_bare_scripts_test", "_nameless_packages_test", "_archived_packages_test"]]
     native.test_suite(name = name, tests = tests + _placed_tests(name) + _long_name_tests(name) + _whole_index_tests(name + "_whole"))

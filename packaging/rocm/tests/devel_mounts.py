@@ -66,7 +66,7 @@ def mount_overlay(directory: Path, layers: Path, *, memory: bool) -> None:
         _mount("tmpfs", layers, 0, "size=16m")
     for name in ("upper", "work"):
         (layers / name).mkdir()
-    _mount("overlay", directory, 0, f"lowerdir={directory},upperdir={layers}/upper,workdir={layers}/work")
+    _mount("overlay", directory, 0, f"lowerdir={directory},upperdir={layers}/upper,workdir={layers}/work,userxattr")
 
 
 def _run(check: Callable[[], None]) -> str:

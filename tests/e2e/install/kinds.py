@@ -64,10 +64,10 @@ def places(scratch: Path) -> Iterator[Place]:
     base = scratch / "user"
     yield Place("pip install --user", python, base, ("--user", "--ignore-installed"), {"PYTHONUSERBASE": str(base)})
     if Path(sys.base_prefix) != Path("/usr"):
-        yield _own_interpreter(scratch / "conda")
+        yield own_interpreter(scratch / "conda")
 
 
-def _own_interpreter(directory: Path) -> Place:
+def own_interpreter(directory: Path) -> Place:
     """Return a copy of this interpreter with all of its own, which is installed into: as conda's prefixes are."""
     base = Path(sys.base_prefix)
     ignored = shutil.ignore_patterns("__pycache__", "test", "site-packages", "*.a")
