@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.e2e.install.environment import Installer
@@ -170,6 +170,7 @@ class Life:
         self.check()
 
     def asked(self, done: "subprocess.CompletedProcess[str]") -> None:
+        """Check the answer of `rocm-sdk path --root`."""
         assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
         assert Path(done.stdout.strip()) == self.site / TREE, done.stdout
 
@@ -262,7 +263,7 @@ class Life:
             assert digests(self.cache) == self.cached, "uv's cache is not as it was"
 
     def check_links(self) -> None:
-        """Each link of the manifests leads to its file: as the same one, a symbolic link, or a program's copy."""
+        """Check that each link of the manifests leads to its file: as the same one, a symbolic link, or a program's copy."""
         sources: dict[str, list[str]] = {}
         tree = self.site / TREE
         for manifest in itertools.chain.from_iterable(sorted(self.site.glob(one)) for one in MANIFESTS):
@@ -278,7 +279,7 @@ class Life:
                 assert file.is_symlink() or not file.samefile(there[0]) or file.stat().st_nlink > 1, path
 
     def check_records(self) -> None:
-        """RECORDs list what is in the SDK's directories, and nothing that is not there."""
+        """Check that RECORDs list what is in the SDK's directories, and nothing that is not there."""
         listed = set()
         for record in self.site.glob("*.dist-info/RECORD"):
             rows = csv.reader(record.read_text(encoding="utf-8").splitlines())
@@ -286,11 +287,10 @@ class Life:
         missing = [path for path in listed if not os.path.lexists(path)]
         assert not missing, f"in RECORD, and not there: {missing[:3]}"
         found = {
-            os.path.join(folder, name)
+            str(path)
             for top in self.site.glob("*rocm_sdk*")
-            for folder, folders, files in os.walk(top)
-            for name in [*files, *(one for one in folders if os.path.islink(os.path.join(folder, one)))]
-            if not name.endswith(".pyc")
+            for path in top.rglob("*")
+            if (path.is_symlink() or not path.is_dir()) and path.suffix != ".pyc"
         }
         stray = found - listed - set(map(str, self.users))
         assert not stray, f"there, and in no RECORD: {sorted(stray)[:3]}"
