@@ -151,10 +151,7 @@ class Life:
         """Fill another one out of uv's cache, and use that."""
         if self.installer.is_uv:
             with tempfile.TemporaryDirectory(dir=self.scratch) as name:
-                other = Life(
-                    self.scratch, self.dists, self.installer, self.mode, place("venv", Path(name)), self.chance
-                )
-                other.version = self.version
+                other = replace(self, where=place("venv", Path(name)), devices=set(), users={}, layers=0)
                 other.install()
                 other.use()
 
@@ -263,7 +260,7 @@ class Life:
             assert digests(self.cache) == self.cached, "uv's cache is not as it was"
 
     def check_links(self) -> None:
-        """Check that each link of the manifests leads to its file: as the same one, a symbolic link, or a program's copy."""
+        """Check that each link of the manifests leads to its file, and is no second copy of a library."""
         sources: dict[str, list[str]] = {}
         tree = self.site / TREE
         for manifest in itertools.chain.from_iterable(sorted(self.site.glob(one)) for one in MANIFESTS):
@@ -384,7 +381,7 @@ def one_history(
     home = scratch / str(number)
     top = home / "top"
     top.mkdir(parents=True)
-    run("mount", *(["-t", "tmpfs", "top"] if file_system == "memory" else ["--bind", top]), top)
+    run("mount", *(["-t", "tmpfs", "top"] if file_system == "memory" else ["--bind", str(top)]), top)
     life = Life(home, dists, installer, mode, place(kind, top), random.Random(seed * 100_000 + number))
     began, error = time.monotonic(), None
     try:
