@@ -29,7 +29,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "repository.py",
     "shared_libraries.py",
 ]] + [
-    Label("//rules/runtime:devel_tree.py"),
+    Label("//lib/wheel:devel_tree.py"),
     Label("//tools/fetch/debian:table.py"),
     Label("//lib/common:paths.py"),
     Label("//lib/gpus:target_id.py"),

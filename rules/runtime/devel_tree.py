@@ -115,8 +115,8 @@ def _list_manifests(package: str, trees: Iterable[str]) -> list[str]:
 def _is_same(path: str, source: str) -> bool:
     """Whether two paths lead to one file, or the first is a program's copy where there can be no hard link.
 
-    On an overlay of two file systems, one file is on two devices until that is mounted again: then two names, one size
-    and one time have to do.
+    On an overlay, one file can have two numbers until that is mounted again: on two file systems, or in a namespace of
+    a user. Then all that changes with the file has to be the same, also the time of the last change to its links.
     """
     try:
         one, other = os.stat(path), os.stat(source)
@@ -124,8 +124,8 @@ def _is_same(path: str, source: str) -> bool:
         return False
     if (one.st_ino, one.st_dev) == (other.st_ino, other.st_dev):
         return True
-    facts = [(status.st_size, status.st_mtime_ns, status.st_mode, status.st_nlink) for status in (one, other)]
-    if one.st_dev != other.st_dev and one.st_nlink > 1 and facts[0] == facts[1]:
+    facts = [(s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_mode, s.st_nlink) for s in (one, other)]
+    if one.st_nlink > 1 and facts[0] == facts[1]:
         return True
     return one.st_size == other.st_size and (_IS_WINDOWS or (is_program(source) and not os.path.islink(path)))
 

@@ -19,7 +19,7 @@ from hip.tools.prefix.merge import merge
 from hip.tools.prefix.packages import left_out, read_packages, require_libraries
 from hip.tools.prefix.plan import Target, plan_shared_libraries, plan_targets
 from hip.tools.prefix.programs import find_programs, program_calls
-from rules.runtime.devel_tree import DevelTree, DevelTreeError
+from lib.wheel.devel_tree import DevelTree, DevelTreeError
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError
 

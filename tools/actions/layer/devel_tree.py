@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from lib.common.program import ToolError
 from lib.deflate.inflater import InflateError
 from lib.wheel.deflated_run import Run, join
-from rules.runtime.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
+from lib.wheel.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
 from tools.actions.layer.installed_wheel import (
     InstalledFile,
     InstalledWheel,

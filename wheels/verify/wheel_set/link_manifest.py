@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import BinaryIO, Final
 
 from lib.pe.model import PeImage
-from rules.runtime.devel_tree import LINKS, MANIFEST, Manifest, read_json
+from lib.wheel.devel_tree import LINKS, MANIFEST, Manifest, read_json
 from wheels.verify.wheel_set.model import DevelTree, Linked, LinkManifest
 
 #: Bytes; no list of links is larger.

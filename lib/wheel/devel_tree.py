@@ -1,0 +1,1 @@
+../../rules/runtime/devel_tree.py
