@@ -27,7 +27,7 @@ from pathlib import Path
 from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
-from rules.runtime.devel_tree import DevelTree
+from lib.wheel.devel_tree import DevelTree
 from tests.pipeline.expectation import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
 from tests.pipeline.package_reader import FindingError, bundles_of, normal, read_bundle, read_elf
