@@ -187,6 +187,11 @@ CHECKS: tuple[Check, ...] = (
     Check("installers", "installers: pip 23, the newest pip, uv", steps.installers),
     Check("kinds", "every Python at hand, and every kind of place that pip installs to", steps.kinds),
     Check(
+        "devel-histories",
+        "development trees live through installers, places and file systems",
+        steps.devel_histories,
+    ),
+    Check(
         "elf",
         "ELF edits and forwarders, with every linker and both CPUs",
         steps.edit_elf,

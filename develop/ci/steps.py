@@ -137,6 +137,12 @@ def kinds(machine: Machine) -> None:
     machine.module("tests.e2e.install.kinds", *given)
 
 
+def devel_histories(machine: Machine) -> None:
+    """Let development trees live through random histories."""
+    versions = ("--dist", machine.older, "--newer", machine.newer)
+    machine.module("tests.e2e.install.devel_histories", *versions, "--installers", machine.installers)
+
+
 def publish(machine: Machine) -> None:
     """Publish what was built to a directory, to S3 and to a package index, whatever interrupts it."""
     machine.module("tests.e2e.publish.places", "--dist", machine.mini / "dist")
