@@ -88,7 +88,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:wheel_variants": (option("--//packaging:wheel_variants"), {"RocmStaticWheel", "RocmIndex"}),
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
-        COVERAGE,
+        COVERAGE | {"RocmSizeReport"},
     ),
 }
 
