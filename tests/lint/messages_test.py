@@ -27,7 +27,6 @@ ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribu
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
     "tools/actions/image/compressed_root.py",
-    "tools/actions/link/tool.py",
     "tools/actions/plan/forwarders.py",
     "tools/actions/platform_tag/judgement.py",
     "tools/actions/size_report/measure.py",

@@ -1,21 +1,15 @@
 """Makes container images of layers: an OCI image layout as a directory, or as a tar that engines load.
 
-    image --label TARGET --image FILE… (--layout OUT | --archive OUT)
-
-Each FILE says what an image is made of, one argument a line:
-
-    --definition=JSON [--base=PATH] [--layer=FILE --descriptor=JSON]… [--sbom=JSON]…
-
 Layers are linked or copied as they are, each once. Bills of materials are in the layout alone: engines take no others
 than images.
 """
 
-import argparse
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import argument_parser, read_document, report_errors
+from lib.common.arguments import read_arguments, run_program
+from lib.common.program import read_document
 from tools.actions.image.base import Base, read_base
 from tools.actions.image.image import Image, ImageDefinition, make_image
 from tools.actions.image.layout import write_archive, write_layout
@@ -27,11 +21,14 @@ _read_base = functools.cache(read_base)
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
+    #: Files with the lines of `Parts`, one for each image.
     image: list[str]
+    #: Directory to write.
     layout: str | None
+    #: Tar to write.
     archive: str | None
 
 
@@ -39,22 +36,16 @@ class Arguments:
 class Parts:
     """What an image is made of: files."""
 
+    #: What the BUILD file says about the image.
     definition: str
+    #: OCI image layout, as a directory or a tar, or the tar of a root file system.
     base: str | None
+    #: From the lowest to the highest.
     layer: list[str]
+    #: Of the layers, in their order.
     descriptor: list[str]
+    #: Bills of materials to attach, in CycloneDX.
     sbom: list[str]
-
-
-def read_parts(path: str) -> Parts:
-    """Read a file of `--image`."""
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the image")
-    parser.add_argument("--base", help="OCI image layout, as a directory or a tar, or the tar of a root file system")
-    parser.add_argument("--layer", action="append", default=[], help="layer, from the lowest to the highest")
-    parser.add_argument("--descriptor", action="append", default=[], help="descriptor of a layer, in the same order")
-    parser.add_argument("--sbom", action="append", default=[], help="bill of materials to attach, in CycloneDX")
-    return Parts(**vars(parser.parse_args(Path(path).read_text(encoding="utf-8").splitlines())))
 
 
 def read_image(parts: Parts, *, with_sboms: bool) -> Image:
@@ -70,7 +61,7 @@ def read_image(parts: Parts, *, with_sboms: bool) -> Image:
 
 def write(args: Arguments) -> None:
     """Write the images."""
-    images = [read_image(read_parts(path), with_sboms=bool(args.layout)) for path in args.image]
+    images = [read_image(read_arguments(Parts, [f"@{path}"]), with_sboms=bool(args.layout)) for path in args.image]
     if args.layout:
         write_layout(images, Path(args.layout))
     if args.archive:
@@ -78,12 +69,5 @@ def write(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--image", action="append", required=True, metavar="FILE", help="what an image is made of")
-    output = parser.add_mutually_exclusive_group(required=True)
-    output.add_argument("--layout", help="directory to write")
-    output.add_argument("--archive", help="tar to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the images."""
+    return run_program(Arguments, argv, write)

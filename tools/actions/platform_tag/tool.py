@@ -1,15 +1,14 @@
 """Proves that a wheel's platform tag promises no more than its files keep.
 
-    platform_tag --label TARGET --distribution NAME --setting LABEL --tag PLATFORM --plan PLAN --kind KIND
-                 --builds-on PLAN… --facts FILE… --external SONAME… --output REPORT
-
 A wheel's file name is fixed before its content is known, so the tag is a setting. Here the truth about it is found
 out: the report has the lowest tag, and which files ask for what. The wheel is linked only if this succeeds.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
-from lib.common.program import argument_parser, note, read_document, report_errors, write_document
+from lib.common.arguments import run_program
+from lib.common.program import note, read_document, write_document
 from lib.plan.model import Plan
 from lib.wheel.platform_policy import MACHINES, promises
 from tools.actions.platform_tag.judgement import Judgement, check, judge, notes
@@ -18,18 +17,26 @@ from tools.actions.platform_tag.needs import collect, has_linked, read_linked
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
+    #: Name of the distribution, for the report.
     distribution: str
+    #: Label of the build setting that holds the tag.
     setting: str
+    #: Platform tag of the wheel, or a set of them joined by dots.
     tag: str
     plan: str
-    kind: str
+    #: Plans of the packages that this one builds on.
     builds_on: list[str]
+    #: What inspect found, by unit.
     facts: list[str]
+    #: SONAMEs of libraries that the machine has to have, and patterns.
     external: list[str]
+    #: Report to write.
     output: str
+    #: Of the package.
+    kind: Literal["runtime", "devel"] = "runtime"
 
 
 def prove(args: Arguments) -> None:
@@ -50,19 +57,5 @@ def prove(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and prove the tag."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--distribution", required=True, help="name of the distribution, for the report")
-    parser.add_argument("--setting", required=True, help="label of the build setting that holds the tag")
-    parser.add_argument("--tag", required=True, help="platform tag of the wheel, or a set of them joined by dots")
-    parser.add_argument("--plan", required=True, help="the package's plan")
-    parser.add_argument("--kind", choices=("runtime", "devel"), default="runtime", help="kind of the package")
-    parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
-    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
-    parser.add_argument(
-        "--external", action="append", default=[], help="SONAME of a library that the machine has to have, or a pattern"
-    )
-    parser.add_argument("--output", required=True, help="report to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: prove(args))
+    """Prove the tag."""
+    return run_program(Arguments, argv, prove)

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.common.command import exit_codes, run_command
-from lib.common.program import argument_parser, write_document
+from lib.common.program import write_document
 from tools.fetch.catalog.names import COMPONENTS
 from tools.fetch.lock.build_facts import BuildFacts, build_facts
 from tools.fetch.lock.run_listing import CiRun, check_base_url, list_run
@@ -120,9 +120,11 @@ def output_path(text: str) -> Path:
 
 def main(argv: list[str]) -> int:
     """Parse the arguments and write the lock file."""
-    parser = argument_parser(__doc__)
-    parser.prog = "bazel run @rules_rocm_python//tools/fetch/lock --"
-    parser.epilog = exit_codes("the lock file is written", "archives differ from their listing or their checksums")
+    parser = argparse.ArgumentParser(
+        prog="bazel run @rules_rocm_python//tools/fetch/lock --", description=__doc__,
+        epilog=exit_codes("the lock file is written", "archives differ from their listing or their checksums"),
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     one = commands.add_parser(
         "lock", help="write the lock file of a run", description=__doc__, epilog=parser.epilog,
