@@ -199,14 +199,14 @@ def test_a_damaged_manifest(document: Any, tmp_path: Path, capsys: pytest.Captur
     file = tmp_path / "repository" / "manifests" / "a.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", str(file)]) == 1
+    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", f"--manifest={file}"]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"{file}: expected the manifest of an artifact (")
     assert error.count("\n") == 1
 
 
 def test_a_manifest_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", str(tmp_path / "m/a.json")]) == 1
+    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", f"--manifest={tmp_path / 'm/a.json'}"]) == 1
     assert "a.json: expected the manifest of an artifact" in capsys.readouterr().err
 
 
@@ -219,7 +219,10 @@ def test_a_file_that_is_gone(artifacts: Artifacts, capsys: pytest.CaptureFixture
     artifacts.add("blas", {"x": "same"})
     artifacts.add("fft", {"x": "same"})
     (artifacts.root / "artifacts/fft/fft_lib_generic/stage/x").unlink()
-    assert main([f"--output={artifacts.output}", "--cmake=none", *map(str, artifacts.manifests)]) == 1
+    assert (
+        main([f"--output={artifacts.output}", "--cmake=none", *(f"--manifest={one}" for one in artifacts.manifests)])
+        == 1
+    )
     assert "No such file" in capsys.readouterr().err
 
 
