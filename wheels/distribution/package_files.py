@@ -27,8 +27,7 @@ class Arguments:
     """What the rule says."""
 
     label: str
-    #: Where to write each file.
-    file: dict[str, str]
+    file: dict[str, str]  #: Where to write each file.
 
 
 def write(args: Arguments) -> None:

@@ -12,8 +12,7 @@ class Arguments(tool.Arguments):
     """What the rule says: the arguments of the command, and its own."""
 
     label: str
-    #: File for what the command would print.
-    report: Path
+    report: Path  #: File for what the command would print.
 
 
 def split(args: Arguments) -> None:

@@ -79,22 +79,14 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: What is compiled.
-    source: str
-    #: What the compiler writes.
-    output: Path
-    #: List of the declared headers.
-    headers: Path
-    #: List of those that were not used, to write.
-    unused: Path
-    #: Other declared files that the compiler may read.
-    input: list[str]
-    #: Directories of headers that need no target.
-    system: list[str]
-    #: The compiler's environment.
-    variable: dict[str, str]
-    #: Libraries of the SDK by their directories of headers, for errors.
-    sdk_header: dict[str, str]
+    source: str  #: What is compiled.
+    output: Path  #: What the compiler writes.
+    headers: Path  #: List of the declared headers.
+    unused: Path  #: List of those that were not used, to write.
+    input: list[str]  #: Other declared files that the compiler may read.
+    system: list[str]  #: Directories of headers that need no target.
+    variable: dict[str, str]  #: The compiler's environment.
+    sdk_header: dict[str, str]  #: Libraries of the SDK by their directories of headers, for errors.
 
 
 def compile_source(args: Arguments, command: Sequence[str]) -> int:

@@ -71,12 +71,9 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The bundle, as the assembler finds it.
-    bundle: str
-    #: The assembly to write.
-    output: Path
-    #: Object files of clang.
-    object: list[Path]
+    bundle: str  #: The bundle, as the assembler finds it.
+    output: Path  #: The assembly to write.
+    object: list[Path]  #: Object files of clang.
 
 
 def write(args: Arguments) -> None:

@@ -19,10 +19,8 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The shared library.
-    library: Path
-    #: The interface library to write.
-    output: Path
+    library: Path  #: The shared library.
+    output: Path  #: The interface library to write.
 
 
 def convert(args: Arguments) -> None:

@@ -104,22 +104,14 @@ def make_links(package: Path, tree: Path) -> None:
 class Arguments:
     """What the rule says."""
 
-    #: Directory of the repository.
-    output: Path
-    #: CMake, which reads the packages.
-    cmake: Path
-    #: GPU targets to compile for.
-    target: list[str]
-    #: Directory in which an SDK is installed.
-    tree: Path | None
-    #: Directory of the Python package that lists the links of the tree.
-    devel: Path | None
-    #: Directories with files of the SDK that the tree lacks.
-    beside: list[Path]
-    #: Artifacts' manifests.
-    manifest: list[Path]
-    #: What the module calls the repository.
-    name: str = DEFAULT_NAME
+    output: Path  #: Directory of the repository.
+    cmake: Path  #: CMake, which reads the packages.
+    target: list[str]  #: GPU targets to compile for.
+    tree: Path | None  #: Directory in which an SDK is installed.
+    devel: Path | None  #: Directory of the Python package that lists the links of the tree.
+    beside: list[Path]  #: Directories with files of the SDK that the tree lacks.
+    manifest: list[Path]  #: Artifacts' manifests.
+    name: str = DEFAULT_NAME  #: What the module calls the repository.
 
 
 def write(args: Arguments) -> None:

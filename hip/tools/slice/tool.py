@@ -25,12 +25,9 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: GPU targets.
-    target: list[str]
-    #: The shared library.
-    library: Path
-    #: The sliced library to write.
-    output: Path
+    target: list[str]  #: GPU targets.
+    library: Path  #: The shared library.
+    output: Path  #: The sliced library to write.
 
 
 def slice_library(library: Path, targets: Sequence[TargetId], output: Path) -> None:

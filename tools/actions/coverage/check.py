@@ -19,26 +19,16 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The table of this build.
-    computed: str
-    #: The table that was committed.
-    expected: str | None
-    #: The command that accepts all differences.
-    accept: str
-    #: GPU targets whose code alone is compared.
-    compared: list[str]
-    #: A package's GPU targets, with commas between them.
-    package: dict[str, str]
-    #: The table to write, if all is well.
-    table: str
-    #: What each target lacks, to write.
-    lacks: str
-    #: Empty file to write.
-    stamp: str
-    #: Where the committed table lies in the workspace.
-    committed: str = ""
-    #: The option that sets the packages' targets, if there is one.
-    targets_option: str = ""
+    computed: str  #: The table of this build.
+    expected: str | None  #: The table that was committed.
+    accept: str  #: The command that accepts all differences.
+    compared: list[str]  #: GPU targets whose code alone is compared.
+    package: dict[str, str]  #: A package's GPU targets, with commas between them.
+    table: str  #: The table to write, if all is well.
+    lacks: str  #: What each target lacks, to write.
+    stamp: str  #: Empty file to write.
+    committed: str = ""  #: Where the committed table lies in the workspace.
+    targets_option: str = ""  #: The option that sets the packages' targets, if there is one.
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,10 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Of artifacts.
-    manifest: list[str]
-    #: What inspect found, by unit.
-    facts: list[str]
-    #: Table to write.
-    json: str
-    #: The same for people.
-    text: str
+    manifest: list[str]  #: Of artifacts.
+    facts: list[str]  #: What inspect found, by unit.
+    json: str  #: Table to write.
+    text: str  #: The same for people.
     platform: Literal["linux", "windows"] = "linux"
 
 

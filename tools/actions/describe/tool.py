@@ -23,12 +23,9 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: A wheel, or a directory of them.
-    wheels: Path
-    #: Has the wheel's true name (PyWheelInfo).
-    name_file: Path | None
-    #: Directory to fill.
-    output: Path
+    wheels: Path  #: A wheel, or a directory of them.
+    name_file: Path | None  #: Has the wheel's true name (PyWheelInfo).
+    output: Path  #: Directory to fill.
 
 
 def find_wheels(args: Arguments) -> dict[str, Path]:

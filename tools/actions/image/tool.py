@@ -24,28 +24,20 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Files with the lines of `Parts`, one for each image.
-    image: list[str]
-    #: Directory to write.
-    layout: str | None
-    #: Tar to write.
-    archive: str | None
+    image: list[str]  #: Files with the lines of `Parts`, one for each image.
+    layout: str | None  #: Directory to write.
+    archive: str | None  #: Tar to write.
 
 
 @dataclass(frozen=True)
 class Parts:
     """What an image is made of: files."""
 
-    #: What the BUILD file says about the image.
-    definition: str
-    #: OCI image layout, as a directory or a tar, or the tar of a root file system.
-    base: str | None
-    #: From the lowest to the highest.
-    layer: list[str]
-    #: Of the layers, in their order.
-    descriptor: list[str]
-    #: Bills of materials to attach, in CycloneDX.
-    sbom: list[str]
+    definition: str  #: What the BUILD file says about the image.
+    base: str | None  #: OCI image layout, as a directory or a tar, or the tar of a root file system.
+    layer: list[str]  #: From the lowest to the highest.
+    descriptor: list[str]  #: Of the layers, in their order.
+    sbom: list[str]  #: Bills of materials to attach, in CycloneDX.
 
 
 def read_image(parts: Parts, *, with_sboms: bool) -> Image:

@@ -34,30 +34,18 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Headline of the landing page.
-    title: str
-    #: Style sheet of the landing page.
-    style: str
-    #: Script of the landing page, which also works without it.
-    script: str
-    #: GPU targets and their packages, as distributions_file writes it.
-    selector: str | None
-    #: Wheels and sdists.
-    distribution: list[str]
-    #: Their core metadata, in their order.
-    metadata: list[str]
-    #: Their names, sizes and SHA-256, in their order.
-    digest: list[str]
-    #: Distributions that get an index of their own.
-    static: list[str]
-    #: The `variant.json` of distributions.
-    variant: dict[str, str]
-    #: Wheels, or directories of them.
-    wheels: list[str]
-    #: What describe says of them, in their order.
-    described: list[str]
-    #: Directory to fill.
-    output: str
+    title: str  #: Headline of the landing page.
+    style: str  #: Style sheet of the landing page.
+    script: str  #: Script of the landing page, which also works without it.
+    selector: str | None  #: GPU targets and their packages, as distributions_file writes it.
+    distribution: list[str]  #: Wheels and sdists.
+    metadata: list[str]  #: Their core metadata, in their order.
+    digest: list[str]  #: Their names, sizes and SHA-256, in their order.
+    static: list[str]  #: Distributions that get an index of their own.
+    variant: dict[str, str]  #: The `variant.json` of distributions.
+    wheels: list[str]  #: Wheels, or directories of them.
+    described: list[str]  #: What describe says of them, in their order.
+    output: str  #: Directory to fill.
 
 
 def write(args: Arguments) -> None:

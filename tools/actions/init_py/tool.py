@@ -41,16 +41,11 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Module to write.
-    output: str
-    #: Short names of libraries to load.
-    preload: list[str]
-    #: Extensions whose needed libraries to load.
-    extension: list[str]
-    #: Whether to raise an error instead of a warning.
-    fail_on_version_mismatch: bool
-    #: Version of ROCm to expect; `*` stands for any characters. Empty: any.
-    check_version: str = ""
+    output: str  #: Module to write.
+    preload: list[str]  #: Short names of libraries to load.
+    extension: list[str]  #: Extensions whose needed libraries to load.
+    fail_on_version_mismatch: bool  #: Whether to raise an error instead of a warning.
+    check_version: str = ""  #: Version of ROCm to expect; `*` stands for any characters. Empty: any.
 
 
 def write(args: Arguments) -> None:

@@ -213,14 +213,10 @@ class Arguments:
 
     label: str
     artifact: str
-    #: ID of the unit.
-    unit: str
-    #: The artifact's.
-    manifest: str
-    #: Facts to write.
-    output: str
-    #: NAME=PATH: the build's name of a file, and where it is.
-    file: list[str]
+    unit: str  #: ID of the unit.
+    manifest: str  #: The artifact's.
+    output: str  #: Facts to write.
+    file: list[str]  #: NAME=PATH: the build's name of a file, and where it is.
 
 
 def write(args: Arguments) -> None:

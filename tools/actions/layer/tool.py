@@ -30,28 +30,18 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: A wheel, or a directory of wheels.
-    wheel: str
-    #: Whether another program may have compressed the wheel.
-    any_wheel: bool
-    #: Directory of Python packages in the image.
-    site_packages: str
-    #: Directory of console scripts in the image.
-    scripts: str
-    #: Interpreter in the image, which console scripts start.
-    python: str
-    #: Whether the wheel is a devel package's: the layer has the links of its tree.
-    devel: bool
-    #: Wheels of packages that the tree links to.
-    beside: list[str]
+    wheel: str  #: A wheel, or a directory of wheels.
+    any_wheel: bool  #: Whether another program may have compressed the wheel.
+    site_packages: str  #: Directory of Python packages in the image.
+    scripts: str  #: Directory of console scripts in the image.
+    python: str  #: Interpreter in the image, which console scripts start.
+    devel: bool  #: Whether the wheel is a devel package's: the layer has the links of its tree.
+    beside: list[str]  #: Wheels of packages that the tree links to.
     #: Wheel of a package for a GPU target: the layer has the links that the tree gets when that is installed, alone.
     links_to: str | None
-    #: Layer to write.
-    layer: str
-    #: JSON file to write: digests and what is in the layer.
-    descriptor: str
-    #: Which wheel of the directory, by its path in it.
-    pattern: str = "*"
+    layer: str  #: Layer to write.
+    descriptor: str  #: JSON file to write: digests and what is in the layer.
+    pattern: str = "*"  #: Which wheel of the directory, by its path in it.
 
 
 def architecture_of(wheel: str) -> str:

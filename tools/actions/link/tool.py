@@ -34,41 +34,25 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The distribution's metadata.
-    project: str
+    project: str  #: The distribution's metadata.
     plan: str
-    #: Report about the wheel's platform tag.
-    platform_tag: str
-    #: Indexes of units' segments.
-    index: list[str]
-    #: The segments, in their order.
-    segment: list[str]
-    #: The long description, in Markdown.
-    description: str
-    #: Tag of the wheel, python-abi-platform.
-    tag: str
-    #: Glob patterns: which paths of artifacts are licence texts.
-    license_pattern: list[str]
-    #: Of a devel package: what archive has the tree's files.
-    devel: Literal["none", "tar", "tar.xz"] | None
+    platform_tag: str  #: Report about the wheel's platform tag.
+    index: list[str]  #: Indexes of units' segments.
+    segment: list[str]  #: The segments, in their order.
+    description: str  #: The long description, in Markdown.
+    tag: str  #: Tag of the wheel, python-abi-platform.
+    license_pattern: list[str]  #: Glob patterns: which paths of artifacts are licence texts.
+    devel: Literal["none", "tar", "tar.xz"] | None  #: Of a devel package: what archive has the tree's files.
     #: JSON list of scripts, which the `_cli` of the Python package runs, and their tools' paths.
     console_scripts: str | None
-    #: JSON list of Python packages in the tree, and the directories above.
-    python_packages: str | None
-    #: Whether to say how much was linked, and how fast.
-    verbose: bool
-    #: Wheel to write.
-    wheel: str
-    #: Core metadata to write, as PEP 658 serves it.
-    metadata: str
-    #: JSON file to write: filename, size, SHA-256.
-    digest: str
-    #: Small files by their paths in the wheel, see above.
-    file: dict[str, str]
-    #: Python package of the wheel, for the lists and `devel`.
-    import_name: str = ""
-    #: Threads that compress a tar.xz, if there are cores for them.
-    threads: int = 1
+    python_packages: str | None  #: JSON list of Python packages in the tree, and the directories above.
+    verbose: bool  #: Whether to say how much was linked, and how fast.
+    wheel: str  #: Wheel to write.
+    metadata: str  #: Core metadata to write, as PEP 658 serves it.
+    digest: str  #: JSON file to write: filename, size, SHA-256.
+    file: dict[str, str]  #: Small files by their paths in the wheel, see above.
+    import_name: str = ""  #: Python package of the wheel, for the lists and `devel`.
+    threads: int = 1  #: Threads that compress a tar.xz, if there are cores for them.
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:

@@ -22,22 +22,16 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The unit's edit files, from packages' plans.
-    edits: list[str]
+    edits: list[str]  #: The unit's edit files, from packages' plans.
     artifact: str
     manifest: str
     launcher: str | None
-    #: Whether to say how much was packed, and how fast.
-    verbose: bool
-    #: Segments to write, for the edit files in their order.
-    segment: list[str]
-    #: Their indexes to write.
-    index: list[str]
-    #: NAME=PATH: the build's name of a file, and where it is.
-    file: list[str]
+    verbose: bool  #: Whether to say how much was packed, and how fast.
+    segment: list[str]  #: Segments to write, for the edit files in their order.
+    index: list[str]  #: Their indexes to write.
+    file: list[str]  #: NAME=PATH: the build's name of a file, and where it is.
     compression: Literal["fast", "balanced", "small"] = "balanced"
-    #: Threads that deflate, if there are cores for them.
-    threads: int = 1
+    threads: int = 1  #: Threads that deflate, if there are cores for them.
 
 
 def pack(args: Arguments) -> None:

@@ -200,20 +200,13 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: What the BUILD file says about the package.
-    definition: str
-    #: Artifacts' manifests.
-    manifest: list[str]
-    #: What inspect found, by unit.
-    facts: list[str]
-    #: Plans of packages that this one builds on.
-    builds_on: list[str]
-    #: The plan to write.
-    output: str
-    #: Edit files to write, by the units that are packed.
-    edit: dict[str, str]
-    #: Units that make launchers and forwarders, by artifact.
-    launchers: dict[str, str]
+    definition: str  #: What the BUILD file says about the package.
+    manifest: list[str]  #: Artifacts' manifests.
+    facts: list[str]  #: What inspect found, by unit.
+    builds_on: list[str]  #: Plans of packages that this one builds on.
+    output: str  #: The plan to write.
+    edit: dict[str, str]  #: Edit files to write, by the units that are packed.
+    launchers: dict[str, str]  #: Units that make launchers and forwarders, by artifact.
 
 
 def write(args: Arguments) -> None:

@@ -20,23 +20,15 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Name of the distribution, for the report.
-    distribution: str
-    #: Label of the build setting that holds the tag.
-    setting: str
-    #: Platform tag of the wheel, or a set of them joined by dots.
-    tag: str
+    distribution: str  #: Name of the distribution, for the report.
+    setting: str  #: Label of the build setting that holds the tag.
+    tag: str  #: Platform tag of the wheel, or a set of them joined by dots.
     plan: str
-    #: Plans of the packages that this one builds on.
-    builds_on: list[str]
-    #: What inspect found, by unit.
-    facts: list[str]
-    #: SONAMEs of libraries that the machine has to have, and patterns.
-    external: list[str]
-    #: Report to write.
-    output: str
-    #: Of the package.
-    kind: Literal["runtime", "devel"] = "runtime"
+    builds_on: list[str]  #: Plans of the packages that this one builds on.
+    facts: list[str]  #: What inspect found, by unit.
+    external: list[str]  #: SONAMEs of libraries that the machine has to have, and patterns.
+    output: str  #: Report to write.
+    kind: Literal["runtime", "devel"] = "runtime"  #: Of the package.
 
 
 def prove(args: Arguments) -> None:

@@ -54,12 +54,9 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Of all packages.
-    version: str
-    #: DISTRIBUTION=PLAN: the packages.
-    package: list[str]
-    #: The list to write.
-    output: str
+    version: str  #: Of all packages.
+    package: list[str]  #: DISTRIBUTION=PLAN: the packages.
+    output: str  #: The list to write.
 
 
 def write(args: Arguments) -> None:

@@ -21,19 +21,13 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The distribution's metadata.
-    project: str
+    project: str  #: The distribution's metadata.
     plan: str
-    #: Indexes of units' segments.
-    index: list[str]
-    #: Glob patterns of paths of licence texts.
-    license_pattern: list[str]
-    #: SHA-256 of the archives that artifacts came as, by artifact.
-    archive: dict[str, str]
-    #: Where artifacts come from, by their names.
-    origins: str | None
-    #: Document to write.
-    output: str
+    index: list[str]  #: Indexes of units' segments.
+    license_pattern: list[str]  #: Glob patterns of paths of licence texts.
+    archive: dict[str, str]  #: SHA-256 of the archives that artifacts came as, by artifact.
+    origins: str | None  #: Where artifacts come from, by their names.
+    output: str  #: Document to write.
 
 
 def write(args: Arguments) -> None:

@@ -32,18 +32,12 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The distribution's metadata.
-    project: str
-    #: The long description, in Markdown.
-    description: str
-    #: Source distribution to write.
-    sdist: str
-    #: Core metadata to write.
-    metadata: str
-    #: JSON file to write: filename, size, SHA-256.
-    digest: str
-    #: Files by their paths in the archive.
-    file: dict[str, str]
+    project: str  #: The distribution's metadata.
+    description: str  #: The long description, in Markdown.
+    sdist: str  #: Source distribution to write.
+    metadata: str  #: Core metadata to write.
+    digest: str  #: JSON file to write: filename, size, SHA-256.
+    file: dict[str, str]  #: Files by their paths in the archive.
 
 
 def archive(root: str, files: dict[str, bytes]) -> bytes:

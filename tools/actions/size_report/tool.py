@@ -22,22 +22,14 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: Style sheet of the page.
-    style: str
-    #: Coverage table: which library has code for which GPU.
-    coverage: str | None
-    #: Packages' plans.
-    plan: dict[str, str]
-    #: Their wheels' names and sizes.
-    digest: dict[str, str]
-    #: KEY=FILE: indexes of their segments.
-    index: list[str]
-    #: KEY=FILE: facts of their units.
-    facts: list[str]
-    #: Page to write.
-    html: str
-    #: Document to write.
-    json: str
+    style: str  #: Style sheet of the page.
+    coverage: str | None  #: Coverage table: which library has code for which GPU.
+    plan: dict[str, str]  #: Packages' plans.
+    digest: dict[str, str]  #: Their wheels' names and sizes.
+    index: list[str]  #: KEY=FILE: indexes of their segments.
+    facts: list[str]  #: KEY=FILE: facts of their units.
+    html: str  #: Page to write.
+    json: str  #: Document to write.
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:

@@ -25,26 +25,16 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    #: The distribution's metadata.
-    project: str
-    #: The long description, in Markdown.
-    description: str
-    #: NAME=REQUIREMENT: requirements of extras.
-    extra: list[str]
-    #: Object references of scripts.
-    console_script: dict[str, str]
-    #: Wheel to write.
-    wheel: str
-    #: Core metadata to write, as PEP 658 serves it.
-    metadata: str
-    #: JSON file to write: filename, size, SHA-256.
-    digest: str
-    #: The `variant.json` to write; makes the wheel a wheel variant.
-    variant: str | None
-    #: GPU targets of the wheel variant.
-    variant_target: list[str]
-    #: Files by their paths in the wheel.
-    file: dict[str, str]
+    project: str  #: The distribution's metadata.
+    description: str  #: The long description, in Markdown.
+    extra: list[str]  #: NAME=REQUIREMENT: requirements of extras.
+    console_script: dict[str, str]  #: Object references of scripts.
+    wheel: str  #: Wheel to write.
+    metadata: str  #: Core metadata to write, as PEP 658 serves it.
+    digest: str  #: JSON file to write: filename, size, SHA-256.
+    variant: str | None  #: The `variant.json` to write; makes the wheel a wheel variant.
+    variant_target: list[str]  #: GPU targets of the wheel variant.
+    file: dict[str, str]  #: Files by their paths in the wheel.
 
 
 def _variant(filename: str, targets: list[str]) -> str:

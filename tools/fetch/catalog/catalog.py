@@ -40,18 +40,12 @@ from tools.fetch.catalog.scan import scan
 class Arguments:
     """What the rule says."""
 
-    #: Directory of artifact folders and archives.
-    artifacts: Path
-    #: Whether to print the archives, each with a stamp, instead.
-    list_archives: bool
-    #: FILE=REPOSITORY: the repositories of archives.
-    archived: list[str]
-    #: Canonical name of the repository.
-    repository: str = ""
-    #: Directory of the repository.
-    output: Path = Path()
-    #: What names the directory of artifacts, for errors.
-    named_by: str = "--artifacts"
+    artifacts: Path  #: Directory of artifact folders and archives.
+    list_archives: bool  #: Whether to print the archives, each with a stamp, instead.
+    archived: list[str]  #: FILE=REPOSITORY: the repositories of archives.
+    repository: str = ""  #: Canonical name of the repository.
+    output: Path = Path()  #: Directory of the repository.
+    named_by: str = "--artifacts"  #: What names the directory of artifacts, for errors.
 
 
 def find_artifacts(directory: Path, named_by: str) -> dict[ArtifactName, Path]:

@@ -28,26 +28,16 @@ _LIMITS = Limits()
 class Arguments:
     """What the rule says."""
 
-    #: {name}_{component}_{target}.tar.zst, or of another suffix.
-    archive: Path
-    #: The artifact's name.
-    artifact: str
-    #: Canonical name of the repository.
-    repository: str
-    #: Directory of the repository.
-    output: Path
-    #: What the archive's size has to be, in bytes.
-    size: int | None
-    #: The decoder's shared library, for .tar.zst.
-    zstd: Path | None
-    #: What the archive's SHA-256 has to be, in hex; empty: anything.
-    sha256: str = ""
-    #: How many members the archive may have.
-    max_members: int = _LIMITS.members
-    #: How many bytes it may unpack to.
-    max_bytes: int = _LIMITS.size
-    #: How many bytes each of its bytes may become.
-    max_ratio: int = _LIMITS.ratio
+    archive: Path  #: {name}_{component}_{target}.tar.zst, or of another suffix.
+    artifact: str  #: The artifact's name.
+    repository: str  #: Canonical name of the repository.
+    output: Path  #: Directory of the repository.
+    size: int | None  #: What the archive's size has to be, in bytes.
+    zstd: Path | None  #: The decoder's shared library, for .tar.zst.
+    sha256: str = ""  #: What the archive's SHA-256 has to be, in hex; empty: anything.
+    max_members: int = _LIMITS.members  #: How many members the archive may have.
+    max_bytes: int = _LIMITS.size  #: How many bytes it may unpack to.
+    max_ratio: int = _LIMITS.ratio  #: How many bytes each of its bytes may become.
 
 
 def write(args: Arguments) -> None:

@@ -138,20 +138,13 @@ class Arguments:
     """What the rule says."""
 
     step: Literal["resolve", "download", "lay-out"]
-    #: Where all is kept.
-    directory: Path
-    #: Packages to begin with, instead of a set.
-    package: list[str]
-    #: Whether each package is an artifact of its own, whatever it is.
-    plain: bool
-    #: Patterns of packages that are not taken.
-    system: list[str]
-    #: Of Debian or Ubuntu; the usual one if empty.
-    suite: str = ""
-    #: Name of a set of packages.
-    set: str = "all"
-    #: Name of the repository, for messages.
-    label: str = "debian_rocm"
+    directory: Path  #: Where all is kept.
+    package: list[str]  #: Packages to begin with, instead of a set.
+    plain: bool  #: Whether each package is an artifact of its own, whatever it is.
+    system: list[str]  #: Patterns of packages that are not taken.
+    suite: str = ""  #: Of Debian or Ubuntu; the usual one if empty.
+    set: str = "all"  #: Name of a set of packages.
+    label: str = "debian_rocm"  #: Name of the repository, for messages.
 
 
 def take_step(args: Arguments) -> None:
