@@ -20,12 +20,9 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "cmake_project/CMakeFindDependencyMacro.cmake",
     "cmake_project/CMakeLists.txt",
     "compiler.py",
-    "device_data.py",
-    "installed.py",
     "merge.py",
     "packages.py",
     "plan.py",
-    "programs.py",
     "repository.py",
     "shared_libraries.py",
 ]] + [

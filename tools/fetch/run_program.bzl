@@ -16,7 +16,6 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "repository.py",
     "scan.py",
     "unpack.py",
-    "watched.py",
 ]] + [
     Label("//lib/common:arguments.py"),
     Label("//lib/common:program.py"),

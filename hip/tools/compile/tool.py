@@ -5,18 +5,21 @@ absolute path, or where no sandbox hides what lies beside the source. `headers` 
 line. Headers of the compiler and of the C++ library, below `system`, need no target.
 
 `unused` gets the declared headers that were not read. Their changes compile nothing again.
+
+If clang fails with a message whose cause is in a BUILD file, the program says what to do there.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from hip.tools.compile.dependencies import TARGET, Declared, place_of, read_includers, read_rule
-from hip.tools.compile.hints import hint
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, end_with_parent
 
@@ -26,6 +29,48 @@ _REMEDY = (
     "elsewhere; if they belong to the C++ library, name their directory in `cxx_builtin_include_directories` of the "
     "toolchain for C++"
 )
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A message of clang, and what to do."""
+
+    message: "re.Pattern[str]"
+    #: `{}` stands for what the message's group matches.
+    remedy: str
+
+
+HINTS: Final = (
+    Hint(
+        re.compile(
+            r"fatal error: '((?:cuda_\w+|cuda|cublas\w*|cudnn|cufft|curand\w*|cusolver\w+|cusparse|nccl|nvrtc)\.h)' "
+            "file not found"
+        ),
+        "{} is a header of CUDA; expected HIP's, such as hip/hip_runtime.h. Convert the source with hipify-perl or "
+        "hipify-clang",
+    ),
+    Hint(
+        re.compile(r"undefined (?:hidden |protected )?symbol: (.+)"),
+        "device code calls {}, which its source does not define; expected it in the same source. If another source "
+        "defines it, set `relocatable = True` in the targets of both",
+    ),
+)
+
+
+_MISSING: Final = re.compile(r"fatal error: '(([^'/]+)/[^']+)' file not found")
+
+
+def hint(messages: str, headers: Mapping[str, str]) -> str:
+    """Return what to do about the first message of clang that needs an explanation, empty if none does.
+
+    `headers` has the label of the SDK's library for each directory of headers.
+    """
+    if (missing := _MISSING.search(messages)) and missing[2] in headers:
+        return f"{missing[1]} is a header of the SDK; expected its library, {headers[missing[2]]}, in `deps`. Add it"
+    for one in HINTS:
+        if found := one.message.search(messages):
+            return one.remedy.format(found[1])
+    return ""
 
 
 def dependency_options(file: Path) -> list[str]:

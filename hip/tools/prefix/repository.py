@@ -5,21 +5,23 @@ output directory. Then it writes `BUILD.bazel`: a library for each CMake package
 programs. What packages name and the prefix lacks is in `left_out.txt`.
 """
 
+import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from hip.tools.prefix.build_file import PREFIX, call, libraries_text, quoted_list
-from hip.tools.prefix.compiler import find_compiler, toolchain_text
+from hip.tools.prefix.compiler import Compiler, find_compiler, toolchain_text
 from hip.tools.prefix.merge import merge
 from hip.tools.prefix.packages import left_out, read_packages, require_libraries
-from hip.tools.prefix.plan import Target, plan_shared_libraries, plan_targets
-from hip.tools.prefix.programs import find_programs, program_calls
+from hip.tools.prefix.plan import RESERVED, Target, plan_shared_libraries, plan_targets
+from hip.tools.prefix.shared_libraries import SharedLibraries
 from lib.common.arguments import read_arguments
 from rules.runtime.devel_tree import DevelTree, DevelTreeError
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.names import CatalogError
+from tools.fetch.catalog.names import CatalogError, escape
 
 _HEAD = """\
 # Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
@@ -56,6 +58,32 @@ NO_RUNTIME = (
 DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
 RUNTIME = "hip"
+#: Debian's names of programs of LLVM that end with its version.
+VERSIONED = re.compile(r".*-\d+")
+#: Programs of LLVM that people call; the others are for whoever works on compilers.
+OF_LLVM = ("amdgpu-arch", "clang", "clang++", "clang-offload-bundler", "llvm-objdump", "llvm-readelf", "offload-arch")
+
+
+def find_programs(prefix: Path, compiler: Compiler | None) -> dict[str, str]:
+    """Return the paths of programs in the prefix by name, sorted; those alone whose names a target can have."""
+    found = {name: compiler.program(name) for name in OF_LLVM} if compiler else {}
+    directory = prefix / "bin"
+    names = os.listdir(directory) if directory.is_dir() else []  # noqa: PTH208
+    found |= {name: f"bin/{name}" for name in names if not VERSIONED.fullmatch(name)}
+    return {name: path for name, path in sorted(found.items()) if escape(name) == name and _runs(prefix / path)}
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def program_calls(prefix: Path, compiler: Compiler | None, taken: set[str]) -> Iterator[str]:
+    """Yield the call of `rocm_program` for each program, except those that are called as another target is."""
+    shared = SharedLibraries(prefix)
+    for name, path in find_programs(prefix, compiler).items():
+        if name not in taken and name not in RESERVED:
+            needed = [f":{library}" for library in shared.closure(path)]
+            yield call("rocm_program", name=name, needed=needed, program=f"{PREFIX}/{path}")
 
 
 def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:

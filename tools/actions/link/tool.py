@@ -2,24 +2,29 @@
 
 In paths of small files, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree. Bulk
 bytes are copied from the segments as they are; nothing is deflated again.
+
+The links of development trees, which no wheel can have, are listed in `.devel_links/devel.json` beside the Python code
+of a devel package, and in `.devel_links/DISTRIBUTION.json` in the tree of a package that users choose by GPU target or
+CPU. They are in the form that AMD's packages have. `rules/runtime/devel_tree.py` makes the links.
 """
 
+import json
+import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
 from lib.common.program import Stopwatch, ToolError, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
-from lib.plan.model import Plan, is_executable
+from lib.plan.model import Plan, Treatment, is_executable
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
-from tools.actions.link.links import link_members
 from tools.actions.link.listed_rows import listed_rows, note_missing
 from tools.actions.link.python_packages import path_file, requirements, shipped_packages
 from tools.actions.link.tar_stream import tar_runs, xz_runs
@@ -27,6 +32,33 @@ from tools.actions.platform_tag.report import TagReport
 
 #: The value of `devel` for files in the wheel.
 NO_ARCHIVE = "none"
+#: The directory of manifests, the one of a devel package, and the empty file through which the tree is changed.
+LINKS = ".devel_links"
+MANIFEST = f"{LINKS}/devel.json"
+JOURNAL = f"{LINKS}/devel.journal"
+
+
+def link_members(
+    plan: Plan, tree: PackedTree, project: Project, devel: str, *, is_archive: bool
+) -> Iterator[WheelMember]:
+    """Yield the files about links. `devel` is the import name of a devel package, empty for another one."""
+    if devel:
+        links = {one.path: one.target for one in plan.entries if one.treatment is Treatment.LINK_TO and one.target}
+        facts: dict[str, Any] = {"tree": plan.tree, "trees": list(plan.target_trees)}
+        if is_archive:
+            facts["files"] = sorted(tree.packed)
+        yield _manifest(f"{devel}/{MANIFEST}", project.version, links, facts)
+        yield text_member(f"{devel}/{JOURNAL}", b"")
+    elif plan.per_target:
+        # Forwarders serve programs at run time; a linker would take one for the library.
+        paths = [one.path for one in plan.entries if one.is_packed_file and one.treatment is not Treatment.FORWARDER]
+        links = {path: posixpath.relpath(f"{plan.tree}/{path}", posixpath.dirname(f"X/{path}")) for path in paths}
+        yield _manifest(f"{plan.tree}/{LINKS}/{project.distribution}.json", project.version, links, {})
+
+
+def _manifest(name: str, version: str, links: dict[str, str], facts: dict[str, Any]) -> WheelMember:
+    listed = [{"relpath": path, "target": links[path]} for path in sorted(links)]
+    return text_member(name, json.dumps({"version": version, **facts, "links": listed}, indent=1).encode() + b"\n")
 
 
 @dataclass(frozen=True)
