@@ -20,7 +20,7 @@ def _assembly(ctx, bundled, host_objects):
     args = tool_args(ctx)
     args.add(bundled.path, format = "--bundle=%s")
     args.add(output, format = "--output=%s")
-    args.add_all(host_objects)
+    args.add_all(host_objects, format_each = "--object=%s")
     run_tool(
         ctx,
         tool = ctx.attr._embed,

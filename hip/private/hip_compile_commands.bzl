@@ -74,6 +74,6 @@ def hip_compile_commands(name, targets, **kwargs):
         data = [name + ".index"],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//hip/tools/compile_commands")],
+        deps = [Label("//hip/tools/compile_commands:tool")],
         **kwargs
     )

@@ -12,7 +12,7 @@ def _made(ctx, tool, path, mnemonic, progress_message, targets = []):
     args = tool_args(ctx)
     args.add_all(targets, format_each = "--target=%s")
     args.add(output, format = "--output=%s")
-    args.add(ctx.file.library)
+    args.add(ctx.file.library, format = "--library=%s")
     run_tool(
         ctx,
         tool = tool,

@@ -20,12 +20,9 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "cmake_project/CMakeFindDependencyMacro.cmake",
     "cmake_project/CMakeLists.txt",
     "compiler.py",
-    "device_data.py",
-    "installed.py",
     "merge.py",
     "packages.py",
     "plan.py",
-    "programs.py",
     "repository.py",
     "shared_libraries.py",
 ]] + [
@@ -152,7 +149,8 @@ def _sdk_impl(rctx):
     arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository, "--cmake", rctx.path(rctx.attr._cmake)]
     arguments += ["--target=" + target for target in targets]
     if rctx.attr.artifacts:
-        arguments += _manifests(rctx, targets)
+        for path in _manifests(rctx, targets):
+            arguments += ["--manifest", path]
     elif rctx.attr.lock_file:
         unpacked = _unpacked_wheels(rctx)
         arguments += ["--tree", unpacked.tree] + (["--devel", unpacked.devel] if unpacked.devel else [])

@@ -11,7 +11,7 @@ visibility("private")
 def _wheel_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, ctx.attr.mnemonic)
-    asserts.equals(env, ctx.attr.inputs, [argument.rpartition("/")[2] for argument in action.argv if not argument.startswith("-")][-1:])
+    asserts.equals(env, ctx.attr.inputs, [argument.rpartition("/")[2] for argument in action.argv if argument.startswith(("--wheel=", "--wheels="))])
     for argument in ctx.attr.arguments:
         asserts.true(env, argument in action.argv, argument)
     asserts.equals(env, [analysistest.target_under_test(env).label.name], [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()])

@@ -5,12 +5,13 @@
 FILE, relative to where the command is called, is needed the first time, when no table was named yet.
 """
 
+import argparse
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lib.common.program import ToolError, argument_parser, read_document, report_errors
+from lib.common.program import ToolError, read_document, report_errors
 
 #: Writes the table to a file, given the path of the computed one and what the rule says.
 Write = Callable[[Path, str, dict[str, Any]], None]
@@ -32,7 +33,9 @@ def destination(committed: str, file: str | None, environment: Mapping[str, str]
 
 def accept(argv: list[str], description: str | None, example: str, write: Write) -> int:
     """Run the command line: write the table, and say where. Returns the exit status."""
-    parser = argument_parser(description)
+    parser = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     parser.add_argument("settings", help="what the rule says")
     parser.add_argument("computed", help="the table of this build")
     parser.add_argument("file", nargs="?", metavar="FILE", help="file to write, instead of the committed table")

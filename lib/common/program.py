@@ -1,6 +1,5 @@
-"""What every program shares: arguments from a params file, JSON documents, errors as one message, cores, a watch."""
+"""What every program shares: JSON documents, errors as one message, cores, a watch."""
 
-import argparse
 import json
 import os
 import signal
@@ -16,16 +15,6 @@ _PR_SET_PDEATHSIG = 1
 
 class ToolError(Exception):
     """Bad input: the message names the target or file, what was expected, and the remedy."""
-
-
-def argument_parser(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser that also takes `@FILE`, a params file with one argument a line."""
-    return argparse.ArgumentParser(
-        description=description,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        fromfile_prefix_chars="@",
-        allow_abbrev=False,
-    )
 
 
 def _is_unreadable(path: str) -> bool:
@@ -98,22 +87,6 @@ def end_with_parent(parent: int) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
-
-
-def file_arguments(pairs: list[str]) -> dict[str, str]:
-    """Split arguments `KEY=PATH` of an action's inputs, at the first `=`: the key holds none.
-
-    Raises ToolError for a key that is given twice.
-    """
-    found: dict[str, str] = {}
-    for key, _, path in (pair.partition("=") for pair in pairs):
-        if key in found:
-            raise ToolError(
-                f"{key}: is given twice, as {found[key]} and as {path}; expected one file. "
-                "Give one of them another path"
-            )
-        found[key] = path
-    return found
 
 
 def read_document(path: str) -> Any:

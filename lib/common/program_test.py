@@ -10,32 +10,12 @@ import pytest
 from lib.common.program import (
     Stopwatch,
     ToolError,
-    argument_parser,
-    file_arguments,
     printable,
     read_document,
     report_errors,
     usable_cores,
     write_document,
 )
-
-
-def test_arguments_come_from_a_params_file_one_a_line(tmp_path: Path) -> None:
-    params = tmp_path / "params"
-    params.write_text("--label=//:a b\nlib/ï x=out/ï x\n", encoding="utf-8")
-    parser = argument_parser("")
-    parser.add_argument("--label")
-    parser.add_argument("files", nargs="*")
-    args = parser.parse_args([f"@{params}"])
-    assert (args.label, args.files) == ("//:a b", ["lib/ï x=out/ï x"])
-
-
-def test_options_are_not_abbreviated(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argument_parser("")
-    parser.add_argument("--label")
-    with pytest.raises(SystemExit):
-        parser.parse_args(["--lab=x"])
-    assert "unrecognized arguments: --lab=x" in capsys.readouterr().err
 
 
 def test_a_tool_error_is_one_message_that_names_the_target(capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,16 +77,6 @@ def test_a_defect_keeps_its_traceback() -> None:
 def test_work_that_is_done_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     assert report_errors("//a:b", lambda: None) == 0
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_key_is_given_once() -> None:
-    with pytest.raises(ToolError) as error:
-        file_arguments(["a=one", "b=one", "a=two"])
-    assert str(error.value) == "a: is given twice, as one and as two; expected one file. Give one of them another path"
-
-
-def test_keys_end_at_the_first_equals_sign() -> None:
-    assert file_arguments(["a=b=c", "d=", "e"]) == {"a": "b=c", "d": "", "e": ""}
 
 
 def test_equal_content_is_equal_bytes_one_field_a_line(tmp_path: Path) -> None:

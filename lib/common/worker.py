@@ -31,7 +31,7 @@ def _run(main: Main, arguments: list[str]) -> int:
     """Run a program to its exit code, as the interpreter would."""
     try:
         return main(arguments)
-    except SystemExit as end:  # of argparse
+    except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()

@@ -32,7 +32,7 @@ def _sdk_requiring_wheel_impl(ctx):
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
     args.add(report, format = "--report=%s")
-    args.add(ctx.file.wheel)
+    args.add(ctx.file.wheel, format = "--wheel=%s")
     run_tool(
         ctx,
         tool = ctx.attr._require_sdk,

@@ -16,7 +16,7 @@ def _sdk_sdist_impl(ctx):
     args = tool_args(ctx)
     project_args(args, ctx, project, metadata, digest)
     args.add(sdist, format = "--sdist=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
+    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._sdist,

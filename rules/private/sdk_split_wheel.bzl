@@ -26,7 +26,7 @@ def _sdk_split_wheel_impl(ctx):
     args.add(directory.path, format = "--output=%s")
     args.add(report, format = "--report=%s")
     args.add_all(sizes, format_each = "--size-report=%s")
-    args.add_all([ctx.file.wheel])
+    args.add_all([ctx.file.wheel], format_each = "--wheels=%s")
     run_tool(
         ctx,
         tool = ctx.attr._split_wheel,

@@ -39,7 +39,7 @@ def _sdk_static_wheel_impl(ctx):
     if variant:
         args.add(variant, format = "--variant=%s")
         args.add_all(ctx.attr.variant_targets, format_each = "--variant-target=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
+    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._static_wheel,

@@ -84,7 +84,7 @@ def _link_args(ctx, package, project, report, outputs, files):
         args.add(ctx.file.console_scripts, format = "--console-scripts=%s")
     if ctx.file.python_packages:
         args.add(ctx.file.python_packages, format = "--python-packages=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())])
+    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
     return args
 
 def _check_python_code(ctx, kind, files):

@@ -45,7 +45,7 @@ def _options_impl(ctx):
         "--drop-signatures",
         "--rewrite-record",
         "--compression=small",
-    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk"))])
+    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk", "--wheel"))])
     return analysistest.end(env)
 
 _options_test = analysistest.make(_options_impl)

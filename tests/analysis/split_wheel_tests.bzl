@@ -31,7 +31,7 @@ def _options_impl(ctx):
         "--drop-signatures",
         "--rewrite-record",
         "--compression=fast",
-    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--size-report"))])
+    ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--size-report", "--wheels"))])
     return analysistest.end(env)
 
 _options_test = analysistest.make(_options_impl)

@@ -69,7 +69,8 @@ def _licenses_impl(ctx):
     project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
     texts = ["LICENSE", "tests/analysis/licences/LICENSE", "data.txt"]
     asserts.equals(env, texts, project["license_files"])
-    members = [argument.partition("=")[0] for argument in link.argv if "/licenses/" in argument.partition("=")[0]]
+    files = [argument.removeprefix("--file=").partition("=")[0] for argument in link.argv if argument.startswith("--file=")]
+    members = [path for path in files if "/licenses/" in path]
     asserts.equals(env, sorted(["{dist_info}/licenses/" + text for text in texts]), members)
     return analysistest.end(env)
 

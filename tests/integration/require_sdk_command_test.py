@@ -57,11 +57,19 @@ def test_libraries_of_this_name_have_their_device_code_elsewhere(
 
 def test_errors_of_an_action_name_the_target(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report = tmp_path / "report.txt"
-    line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, {"acme/__init__.py": b""})]
-    assert action.main(line) == 1
+    more = [
+        "--label=//:acme",
+        f"--report={report}",
+        "--specifier=",
+        "--device=",
+        "--local-version=",
+        "--compression=fast",
+    ]
+    wheel, *line = arguments(tmp_path, {"acme/__init__.py": b""})
+    assert action.main([*more, f"--wheel={wheel}", *line]) == 1
     assert capsys.readouterr().err.startswith("ERROR: //:acme: ")
     assert not report.exists()
-    line = ["--label=//:acme", f"--report={report}", *arguments(tmp_path, FILES)]
-    assert action.main(line) == 0
+    wheel, *line = arguments(tmp_path, FILES)
+    assert action.main([*more, f"--wheel={wheel}", *line]) == 0
     assert capsys.readouterr().out == ""
     assert "rocm-sdk-core==7.10.0" in report.read_text()

@@ -184,7 +184,7 @@ SHOWN_BY = (
     ),
     (
         "files for CPUs other than the platform tag's",
-        "tools/actions/platform_tag/judgement_test.py::test_a_package_for_another_architecture",
+        "tools/actions/platform_tag/tool_test.py::test_a_package_for_another_architecture",
     ),
     # Device code
     (

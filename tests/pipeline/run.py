@@ -235,7 +235,7 @@ def _inspect(run: _Build, artifact: Catalogued, unit: Unit) -> None:
     unit.facts.parent.mkdir(parents=True, exist_ok=True)
     arguments = [f"--label=//:{artifact.name}", f"--artifact={artifact.name}", f"--unit={unit.id}"]
     arguments += [f"--manifest={unit.manifest}", f"--output={unit.facts}"]
-    arguments += [f"{name}={path}" for name, path in unit.inspected.items()]
+    arguments += [f"--file={name}={path}" for name, path in unit.inspected.items()]
     _action(run, inspect_tool.main, arguments, [unit.manifest, *unit.inspected.values()], [unit.facts])
 
 
@@ -315,7 +315,7 @@ def _pack(run: _Build, packages: list[Package]) -> None:
         arguments += [f"--compression={run.sdk.settings.compression}", "--threads=1"]
         arguments += [f"--segment={segment}" for segment in segments]
         arguments += [f"--index={index}" for index in indexes]
-        arguments += [f"{name}={path}" for name, path in unit.files.items()]
+        arguments += [f"--file={name}={path}" for name, path in unit.files.items()]
         inputs = [*edits, unit.manifest, *launchers, *unit.files.values()]
         _action(run, pack_tool.main, arguments, inputs, [*segments, *indexes])
 
@@ -382,8 +382,8 @@ def _link(run: _Build, package: Package) -> Wheel:
         texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
         (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")
         arguments += [f"--console-scripts={place / 'console_scripts.json'}", f"--import-name={package.import_name}"]
-    arguments += [f"{{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
-    arguments += [f"{package.import_name}/__init__.py={place / '__init__.py'}"]
+    arguments += [f"--file={{dist_info}}/licenses/LICENSE={place / 'LICENSE'}"]
+    arguments += [f"--file={package.import_name}/__init__.py={place / '__init__.py'}"]
     inputs = [*(place / name for name in (*texts, "platform_tag.json")), wheel.plan]
     inputs += [path for pair in packed for path in pair]
     _action(run, link_tool.main, arguments, inputs, [file, wheel.metadata, wheel.digest])

@@ -16,8 +16,9 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "repository.py",
     "scan.py",
     "unpack.py",
-    "watched.py",
 ]] + [
+    Label("//lib/common:arguments.py"),
+    Label("//lib/common:program.py"),
     Label("//lib/common:shared_library.py"),
     Label("//lib/device:zstd.py"),
     Label("//lib/gpus:families.py"),

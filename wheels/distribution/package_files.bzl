@@ -30,7 +30,7 @@ def _package_files_impl(ctx):
         if path:
             outputs[file] = ctx.actions.declare_file(path)
     args = tool_args(ctx)
-    args.add_all(["{}={}".format(file.path, output.path) for file, output in outputs.items()])
+    args.add_all(["{}={}".format(file.path, output.path) for file, output in outputs.items()], format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._package_files,

@@ -42,5 +42,5 @@ def test_only_import_statements_of_this_form_are_used() -> None:
 
 def test_other_files_are_copied(tmp_path: Path) -> None:
     (tmp_path / "a.so").write_bytes(b"\xff from lib.x")
-    assert main(["--label=//:x", f"{tmp_path}/a.so={tmp_path}/b.so"]) == 0
+    assert main(["--label=//:x", f"--file={tmp_path}/a.so={tmp_path}/b.so"]) == 0
     assert (tmp_path / "b.so").read_bytes() == b"\xff from lib.x"

@@ -1,27 +1,27 @@
 """Compiles a HIP source, and fails if it includes files that no target declares.
 
-    tool --label LABEL --source FILE --output FILE --headers FILE --unused FILE
-         [--input FILE…] [--system DIRECTORY…] [--variable NAME=VALUE…] [--sdk_header DIRECTORY=LIBRARY…]
-         -- COMPILER ARGUMENT…
-
 Bazel compiles again what a changed input belongs to. A file that the compiler finds by itself is no input: by an
-absolute path, or where no sandbox hides what lies beside the source. `--headers` lists what targets declare, one path a
-line. Headers of the compiler and of the C++ library, below `--system`, need no target.
+absolute path, or where no sandbox hides what lies beside the source. `headers` lists what targets declare, one path a
+line. Headers of the compiler and of the C++ library, below `system`, need no target.
 
-`--unused` gets the declared headers that were not read. Their changes compile nothing again.
+`unused` gets the declared headers that were not read. Their changes compile nothing again.
+
+If clang fails with a message whose cause is in a BUILD file, the program says what to do there.
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from hip.tools.compile.dependencies import TARGET, Declared, place_of, read_includers, read_rule
-from hip.tools.compile.hints import hint
-from lib.common.program import ToolError, argument_parser, end_with_parent, file_arguments, report_errors
+from lib.common.arguments import run_program
+from lib.common.program import ToolError, end_with_parent
 
 _REMEDY = (
     "Expected only declared headers: if another header changed, Bazel would compile nothing again. Add a header of the "
@@ -29,6 +29,48 @@ _REMEDY = (
     "elsewhere; if they belong to the C++ library, name their directory in `cxx_builtin_include_directories` of the "
     "toolchain for C++"
 )
+
+
+@dataclass(frozen=True)
+class Hint:
+    """A message of clang, and what to do."""
+
+    message: "re.Pattern[str]"
+    #: `{}` stands for what the message's group matches.
+    remedy: str
+
+
+HINTS: Final = (
+    Hint(
+        re.compile(
+            r"fatal error: '((?:cuda_\w+|cuda|cublas\w*|cudnn|cufft|curand\w*|cusolver\w+|cusparse|nccl|nvrtc)\.h)' "
+            "file not found"
+        ),
+        "{} is a header of CUDA; expected HIP's, such as hip/hip_runtime.h. Convert the source with hipify-perl or "
+        "hipify-clang",
+    ),
+    Hint(
+        re.compile(r"undefined (?:hidden |protected )?symbol: (.+)"),
+        "device code calls {}, which its source does not define; expected it in the same source. If another source "
+        "defines it, set `relocatable = True` in the targets of both",
+    ),
+)
+
+
+_MISSING: Final = re.compile(r"fatal error: '(([^'/]+)/[^']+)' file not found")
+
+
+def hint(messages: str, headers: Mapping[str, str]) -> str:
+    """Return what to do about the first message of clang that needs an explanation, empty if none does.
+
+    `headers` has the label of the SDK's library for each directory of headers.
+    """
+    if (missing := _MISSING.search(messages)) and missing[2] in headers:
+        return f"{missing[1]} is a header of the SDK; expected its library, {headers[missing[2]]}, in `deps`. Add it"
+    for one in HINTS:
+        if found := one.message.search(messages):
+            return one.remedy.format(found[1])
+    return ""
 
 
 def dependency_options(file: Path) -> list[str]:
@@ -77,40 +119,42 @@ def check(text: str, source: str, inputs: Sequence[str], declared: Declared, com
     return declared.unused(source, used)
 
 
-def main(argv: list[str]) -> int:
-    """Run the tool; return the exit status."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="target, for errors")
-    parser.add_argument("--source", required=True, help="what is compiled")
-    parser.add_argument("--output", type=Path, required=True, help="what the compiler writes")
-    parser.add_argument("--headers", type=Path, required=True, help="list of the declared headers")
-    parser.add_argument("--unused", type=Path, required=True, help="list of those that were not used")
-    parser.add_argument("--input", action="append", default=[], help="another declared file that the compiler may read")
-    parser.add_argument("--system", action="append", default=[], help="directory of headers that need no target")
-    parser.add_argument("--variable", action="append", default=[], help="variable of the compiler's environment")
-    parser.add_argument("--sdk_header", action="append", default=[], help="DIRECTORY=LIBRARY of the SDK, for errors")
-    own, command = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
-    args = parser.parse_args(own)
-    headers = dict(one.split("=", 1) for one in args.sdk_header)
-    compiler = Compiler(command, file_arguments(args.variable))
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    source: str  #: What is compiled.
+    output: Path  #: What the compiler writes.
+    headers: Path  #: List of the declared headers.
+    unused: Path  #: List of those that were not used, to write.
+    input: list[str]  #: Other declared files that the compiler may read.
+    system: list[str]  #: Directories of headers that need no target.
+    variable: dict[str, str]  #: The compiler's environment.
+    sdk_header: dict[str, str]  #: Libraries of the SDK by their directories of headers, for errors.
+
+
+def compile_source(args: Arguments, command: Sequence[str]) -> int:
+    """Compile, check the headers, and write which of them were not used; return the compiler's exit status."""
+    compiler = Compiler(command, args.variable)
     dependencies = args.output.with_name(f"{args.output.name}.d")
-
-    def work() -> None:
-        text = os.fsdecode(dependencies.read_bytes()) if dependencies.exists() else ""
-        unused = check(text, args.source, args.input, Declared.read(args.headers, args.system), compiler)
-        args.unused.write_bytes(os.fsencode("".join(f"{one}\n" for one in unused)))
-
     try:
         compiled = compiler.run(*dependency_options(dependencies), stderr=subprocess.PIPE)
         sys.stderr.write(messages := os.fsdecode(compiled.stderr))
         if status := compiled.returncode:
-            if explanation := hint(messages, headers):
+            if explanation := hint(messages, args.sdk_header):
                 print(f"ERROR: {args.label}: {args.source}: {explanation}", file=sys.stderr)
             return status if status > 0 else 128 - status  # as a shell says that a signal ended it
-        return report_errors(args.label, work)
+        text = os.fsdecode(dependencies.read_bytes()) if dependencies.exists() else ""
+        unused = check(text, args.source, args.input, Declared.read(args.headers, args.system), compiler)
+        args.unused.write_bytes(os.fsencode("".join(f"{one}\n" for one in unused)))
+        return 0
     finally:
         dependencies.unlink(missing_ok=True)
 
 
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+def main(argv: list[str]) -> int:
+    """Compile with the command behind `--`; return its exit status, or 1 for headers that no target declares."""
+    own, command = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
+    statuses: list[int] = []
+    return run_program(Arguments, own, lambda args: statuses.append(compile_source(args, command))) or statuses[0]

@@ -1,22 +1,21 @@
 """Writes the assembly of an object file with device code, under the names that other object files refer to.
 
-    tool --label LABEL --bundle PATH --output FILE OBJECT...
-
 clang compiles a source with relocatable device code (`-fgpu-rdc`) to an object file that refers to `__hip_fatbin_{id}`,
 the bundle of all device code, and `__hip_gpubin_handle_{id}`, where the HIP runtime keeps what it loaded. The
 identifier differs from source to source. A program has one bundle, so all the names are for one place.
 """
 
 import io
-import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.arguments import run_program
+from lib.common.program import ToolError
 
 #: What the names begin with.
 FATBIN = "__hip_fatbin"
@@ -67,21 +66,22 @@ def assembly(bundle: str, symbols: Iterable[str]) -> str:
     return _ASSEMBLY.format(fatbins=labels(fatbins), handles=labels(handles), bundle=path)
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    bundle: str  #: The bundle, as the assembler finds it.
+    output: Path  #: The assembly to write.
+    object: list[Path]  #: Object files of clang.
+
+
+def write(args: Arguments) -> None:
+    """Write the assembly. Raises ToolError as `assembly` and `undefined_symbols` do."""
+    symbols = {name for path in args.object for name in undefined_symbols(path)}
+    args.output.write_text(assembly(args.bundle, symbols), encoding="utf-8")
+
+
 def main(argv: list[str]) -> int:
-    """Run the tool; return the exit status."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="target, for errors")
-    parser.add_argument("--bundle", required=True, help="the bundle's path, as the assembler finds it")
-    parser.add_argument("--output", type=Path, required=True, help="the assembly")
-    parser.add_argument("objects", type=Path, nargs="+", metavar="OBJECT", help="object file of clang")
-    args = parser.parse_args(argv)
-
-    def work() -> None:
-        symbols = {name for path in args.objects for name in undefined_symbols(path)}
-        args.output.write_text(assembly(args.bundle, symbols), encoding="utf-8")
-
-    return report_errors(args.label, work)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    """Write the assembly."""
+    return run_program(Arguments, argv, write)

@@ -49,7 +49,9 @@ def built(directory: Path, identifier: str) -> Path:
 
 def embed(output: Path, bundle: Path, *objects: Path) -> int:
     """Run the tool."""
-    return main(["--label=//app:app", f"--bundle={bundle}", f"--output={output}", *map(str, objects)])
+    return main(
+        ["--label=//app:app", f"--bundle={bundle}", f"--output={output}", *(f"--object={one}" for one in objects)]
+    )
 
 
 @needs_compiler

@@ -1,41 +1,146 @@
 """Makes an interface library of a shared library: what a linker reads of it.
 
-    tool --label LABEL --output FILE LIBRARY
-
 A file that is not an ELF file, such as a linker script, is copied.
+
+Programs that are linked with it are linked with the library: SONAME, symbols and versions are the same. Code and data
+have addresses in it, and no bytes. Addresses are made up: code has one for all, data begins where any alignment fits.
+Two names of the same data keep one address, because a program that copies data into itself has to know that. It does
+not list the library's own dependencies.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
-from hip.tools.interface_library.interface import read_interface
-from hip.tools.interface_library.interface_writer import interface_library
-from lib.common.program import ToolError, argument_parser, report_errors
-from lib.elf.reader import is_elf
+from hip.tools.interface_library.interface import Interface, Symbol, read_interface
+from lib.common.arguments import run_program
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
+from lib.elf.reader import DYN64, is_elf
+from lib.elf.search_path import encode
 from lib.elf.source import ElfError
+from lib.elf.versions import version_definitions
+from lib.elf.writer import ElfWriter, Section, StringTableWriter
+
+#: Of files that may have symbols with the binding STB_GNU_UNIQUE or of the type STT_GNU_IFUNC.
+_ELFOSABI_GNU: Final = 3
+_SHF_TLS: Final = 0x400
+#: Alignment of data, in bytes: the largest that a copy of it in a program may need.
+_ALIGN: Final = 64
+#: The sections of code, data and thread-local data, in the order of the file: name, flags.
+_PLACES: Final = {
+    "code": (".text", c.SHF_ALLOC | c.SHF_EXECINSTR),
+    "data": (".data", c.SHF_ALLOC | c.SHF_WRITE),
+    "tls": (".tbss", c.SHF_ALLOC | c.SHF_WRITE | _SHF_TLS),
+}
+#: Numbers of sections: the first of _PLACES, and the symbols' and strings', to which others are linked.
+_FIRST_PLACE, _DYNSYM, _DYNSTR = 1, 4, 5
+#: Where the first section begins: nothing is at address 0.
+_BASE: Final = 0x10000
 
 
-def convert(library: Path, output: Path) -> None:
+def _addresses(symbols: Sequence[Symbol], place: str, start: int) -> tuple[dict[int, int], int]:
+    """Return the address here for each address in the library, and where the section ends."""
+    sizes: dict[int, int] = {}
+    for symbol in symbols:
+        if symbol.place == place:
+            sizes[symbol.address] = max(sizes.get(symbol.address, 1), symbol.size)
+    found, at = {}, start
+    for address, size in sizes.items():  # in the order of names
+        found[address] = at
+        at += -(-size // _ALIGN) * _ALIGN
+    return found, at
+
+
+def _places(symbols: Sequence[Symbol]) -> tuple[list[Section], dict[str, dict[int, int]]]:
+    """Lay out the sections without bytes; return them, and the addresses of symbols in each place."""
+    sections, addresses, at = [], {}, _BASE
+    for place, (name, flags) in _PLACES.items():
+        found, end = _addresses(symbols, place, at)
+        # Addresses of thread-local data begin with the section.
+        addresses[place] = {old: new - at if place == "tls" else new for old, new in found.items()}
+        sections.append(Section(name, c.SHT_NOBITS, b"", flags, align=_ALIGN, address=at, size=end - at))
+        at = end + _ALIGN
+    return sections, addresses
+
+
+def _symbol_table(interface: Interface, addresses: dict[str, dict[int, int]], strings: StringTableWriter) -> bytes:
+    numbers = {place: number for number, place in enumerate(_PLACES, _FIRST_PLACE)}
+    entries = [bytes(SYM.size)]
+    for one in interface.symbols:
+        section = numbers.get(one.place, c.SHN_ABS)
+        value = addresses[one.place][one.address] if one.place in addresses else 0
+        entries.append(SYM.pack(strings.at(one.name), one.info, one.other, section, value, one.size))
+    return b"".join(entries)
+
+
+def _definitions(interface: Interface, strings: StringTableWriter) -> bytes:
+    """Return .gnu.version_d: the library's own name first."""
+    named = {number: name for number, name in enumerate(interface.versions, FIRST_VERSION) if name}
+    names = {1: interface.soname, **named}
+    return version_definitions({number: (encode(name)[:-1], strings.at(name)) for number, name in names.items()})
+
+
+def _tables(interface: Interface, addresses: dict[str, dict[int, int]]) -> list[Section]:
+    """Return the sections with bytes, in their order."""
+    strings = StringTableWriter()
+    table = _symbol_table(interface, addresses, strings)
+    dynamic = b"".join(DYN64.pack(*one) for one in ((c.DT_SONAME, strings.at(interface.soname)), (c.DT_NULL, 0)))
+    versioned: list[Section] = []
+    if interface.versions:
+        numbers = b"".join(HALF.pack(one) for one in (0, *(symbol.version for symbol in interface.symbols)))
+        definitions = _definitions(interface, strings)
+        count = 1 + sum(map(bool, interface.versions))
+        versioned = [
+            Section(".gnu.version", c.SHT_GNU_VERSYM, numbers, c.SHF_ALLOC, _DYNSYM, 0, 2, HALF.size),
+            Section(".gnu.version_d", c.SHT_GNU_VERDEF, definitions, c.SHF_ALLOC, _DYNSTR, count, 4),
+        ]
+    return [
+        Section(".dynsym", c.SHT_DYNSYM, table, c.SHF_ALLOC, _DYNSTR, 1, 8, SYM.size),
+        Section(".dynstr", c.SHT_STRTAB, strings.content, c.SHF_ALLOC),
+        *versioned,
+        Section(".dynamic", c.SHT_DYNAMIC, dynamic, c.SHF_ALLOC | c.SHF_WRITE, _DYNSTR, 0, 8, DYN64.size),
+    ]
+
+
+def interface_library(interface: Interface) -> bytes:
+    """Return the interface library. Raises ValueError for a symbol of a version that the library does not define."""
+    unknown = [one for one in interface.symbols if one.version & VERSION >= FIRST_VERSION + len(interface.versions)]
+    if unknown:
+        raise ValueError(f"{unknown[0].name} has version number {unknown[0].version}, which is not defined")
+    places, addresses = _places(interface.symbols)
+    file = ElfWriter(interface.machine, abi=_ELFOSABI_GNU)
+    for section in (*places, *_tables(interface, addresses)):
+        file.place(section)
+    return file.content()
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    library: Path  #: The shared library.
+    output: Path  #: The interface library to write.
+
+
+def convert(args: Arguments) -> None:
     """Write the interface library. Raises ToolError if the library is damaged."""
     try:
-        with library.open("rb") as file:
+        with args.library.open("rb") as file:
             head = file.read(16)
-            content = interface_library(read_interface(file, str(library))) if is_elf(head) else library.read_bytes()
+            content = (
+                interface_library(read_interface(file, str(args.library)))
+                if is_elf(head)
+                else args.library.read_bytes()
+            )
     except (ElfError, ValueError) as error:
-        raise ToolError(f"{library}: expected a shared library ({error}). Build or fetch it again") from None
-    output.write_bytes(content)
+        raise ToolError(f"{args.library}: expected a shared library ({error}). Build or fetch it again") from None
+    args.output.write_bytes(content)
 
 
 def main(argv: list[str]) -> int:
-    """Run the tool; return the exit status."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="target, for errors")
-    parser.add_argument("--output", type=Path, required=True, help="the interface library")
-    parser.add_argument("library", type=Path, metavar="LIBRARY", help="the shared library")
-    args = parser.parse_args(argv)
-    return report_errors(args.label, lambda: convert(args.library, args.output))
-
-
-if __name__ == "__main__":
-    import sys
-
-    raise SystemExit(main(sys.argv[1:]))
+    """Make the interface library."""
+    return run_program(Arguments, argv, convert)

@@ -10,8 +10,7 @@ import pytest
 from develop.testing.elf_sample import Sample
 from develop.testing.linked_elf import compiler, facts, link, linkers
 from hip.tools.interface_library.interface import Interface, Symbol
-from hip.tools.interface_library.interface_writer import interface_library
-from hip.tools.interface_library.tool import main
+from hip.tools.interface_library.tool import interface_library, main
 
 LIBRARY = """
 int counter = 1, table[100] __attribute__((aligned(64)));
@@ -45,7 +44,7 @@ needs_compiler = pytest.mark.skipif(not compiler(), reason="needs a C compiler")
 
 def converted(library: Path, output: Path) -> bytes:
     """Run the tool; return what it wrote."""
-    assert main(["--label=//:x", f"--output={output}", str(library)]) == 0
+    assert main(["--label=//:x", f"--output={output}", f"--library={library}"]) == 0
     return output.read_bytes()
 
 
@@ -147,7 +146,7 @@ def test_damaged_libraries_are_refused_or_read(tmp_path: Path, capsys: pytest.Ca
         damaged[chosen.randrange(4, len(whole))] ^= 1 << chosen.randrange(8)
         library.write_bytes(damaged)
         output.unlink(missing_ok=True)
-        status = main(["--label=//:x", f"--output={output}", str(library)])
+        status = main(["--label=//:x", f"--output={output}", f"--library={library}"])
         said = capsys.readouterr().err
         assert output.exists() == (status == 0)
         assert status == 0 or said.startswith(f"ERROR: //:x: {library}: expected a shared library (")

@@ -2,12 +2,14 @@
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hip.tools.prefix.merge import merge
+from hip.tools.prefix.compiler import find_compiler
+from hip.tools.prefix.merge import LISTS, files_of_packages, merge
 from hip.tools.prefix.repository import main
 from tools.fetch.catalog import catalog
 from tools.fetch.catalog.names import CatalogError
@@ -199,14 +201,14 @@ def test_a_damaged_manifest(document: Any, tmp_path: Path, capsys: pytest.Captur
     file = tmp_path / "repository" / "manifests" / "a.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(document if isinstance(document, bytes) else json.dumps(document).encode())
-    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", str(file)]) == 1
+    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", f"--manifest={file}"]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"{file}: expected the manifest of an artifact (")
     assert error.count("\n") == 1
 
 
 def test_a_manifest_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", str(tmp_path / "m/a.json")]) == 1
+    assert main([f"--output={tmp_path / 'output'}", "--cmake=none", f"--manifest={tmp_path / 'm/a.json'}"]) == 1
     assert "a.json: expected the manifest of an artifact" in capsys.readouterr().err
 
 
@@ -219,7 +221,10 @@ def test_a_file_that_is_gone(artifacts: Artifacts, capsys: pytest.CaptureFixture
     artifacts.add("blas", {"x": "same"})
     artifacts.add("fft", {"x": "same"})
     (artifacts.root / "artifacts/fft/fft_lib_generic/stage/x").unlink()
-    assert main([f"--output={artifacts.output}", "--cmake=none", *map(str, artifacts.manifests)]) == 1
+    assert (
+        main([f"--output={artifacts.output}", "--cmake=none", *(f"--manifest={one}" for one in artifacts.manifests)])
+        == 1
+    )
     assert "No such file" in capsys.readouterr().err
 
 
@@ -295,3 +300,42 @@ def test_device_code_beside_the_development_tree(tmp_path: Path) -> None:
         "lib/libone.so.1": "one, with links",
         "lib/one/kernels_gfx90a.co": "kernels",
     }
+
+
+#: Package -> its files.
+PACKAGES = {
+    "clang-22": ("usr/lib/llvm-22/bin/clang",),
+    "clang-tools-22": ("usr/lib/llvm-22/bin/clang-offload-bundler",),
+    "libamdhip64-dev:amd64": ("usr/include/hip/hip_runtime.h",),
+    "libc6-dev:amd64": ("usr/include/stdio.h",),
+    "libclang-common-22-dev:amd64": ("usr/lib/llvm-22/lib/clang/22/include/__clang_hip_runtime_wrapper.h",),
+    "lld-22": ("usr/lib/llvm-22/bin/lld",),
+    "rocm-device-libs-22": ("usr/lib/llvm-22/lib/clang/22/amdgcn/bitcode/ocml.bc",),
+    "zlib1g:amd64": ("usr/lib/x86_64-linux-gnu/libz.so.1",),
+}
+
+
+def install(root: Path, packages: Mapping[str, tuple[str, ...]]) -> Path:
+    """Install packages as dpkg does; return the directory that users name."""
+    (root / LISTS).mkdir(parents=True)
+    for package, files in packages.items():
+        for path in files:
+            (root / path).parent.mkdir(parents=True, exist_ok=True)
+            (root / path).touch(mode=0o755)
+        (root / LISTS / f"{package}.list").write_text("".join(f"/{path}\n" for path in ("usr", *files)))
+    return root / "usr"
+
+
+def test_other_files_are_no_part_of_the_sdk(tmp_path: Path) -> None:
+    merge([], tmp_path / "prefix", install(tmp_path / "root", PACKAGES))
+    found = {str(path.relative_to(tmp_path / "prefix")) for path in (tmp_path / "prefix").rglob("*") if path.is_file()}
+    others = {"include/stdio.h", "lib/x86_64-linux-gnu/libz.so.1"}
+    assert found == {path.removeprefix("usr/") for files in PACKAGES.values() for path in files} - others
+    compiler = find_compiler(tmp_path / "prefix")
+    assert compiler
+    assert compiler.program("clang") == "lib/llvm-22/bin/clang"
+
+
+def test_a_directory_of_an_sdk_alone_counts_whole(tmp_path: Path) -> None:
+    assert files_of_packages(install(tmp_path, {"zlib1g": PACKAGES["zlib1g:amd64"]})) is None
+    assert files_of_packages(tmp_path / "opt/rocm") is None

@@ -17,20 +17,72 @@ shared library needs what its ELF header names (DT_NEEDED). Each file that is a 
 which a slash tells from the others: `lib/libamdhip64.so.7`.
 """
 
+import functools
+import os
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from hip.tools.prefix.device_data import DeviceData
 from hip.tools.prefix.library_files import ALL_HEADERS, LibraryFiles
 from hip.tools.prefix.packages import DEVICE_OPTIONS, Library, Package
 from hip.tools.prefix.shared_libraries import SharedLibraries
+from lib.gpus.families import is_target
+from lib.gpus.paths import named_targets
+from lib.gpus.table import TARGETS
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load, gpus_of
 from tools.fetch.catalog.names import CatalogError
 
 #: Names of targets that are no packages.
 RESERVED: Final = ("all_headers", "hip_compiler", "targets")
+
+
+class DeviceData:
+    """Looks for which GPUs the data files of libraries are, by their names: each directory once.
+
+    A program that is compiled for some GPU targets reads the files for the GPUs that its code may run on.
+    """
+
+    def __init__(self, prefix: Path) -> None:
+        self._prefix = prefix
+        self._names: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def readers(self, patterns: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return how names of data files say GPUs, and of each which targets have programs that read such files.
+
+        `patterns` are `{directory}/**`. Targets are without features; names and targets are sorted.
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        for pattern in patterns:
+            if pattern not in self._names:
+                self._names[pattern] = self._look(pattern.removesuffix("/**"))
+            found |= self._names[pattern]
+        return dict(sorted(found.items()))
+
+    def _look(self, directory: str) -> dict[str, tuple[str, ...]]:
+        found = {}
+        for place, _, names in os.walk(self._prefix / directory):
+            for name in names:
+                path = Path(place, name).relative_to(self._prefix).as_posix()
+                for processor in {target.processor for target in named_targets(path)}:
+                    if is_target(processor) or processor in GENERIC_PROCESSORS:
+                        found[_as_in(path, processor)] = readers(processor)
+        return found
+
+
+def _as_in(path: str, processor: str) -> str:
+    """Return a processor as a path has it: `gfx9_generic` in the names of identifiers."""
+    return processor if processor in path else processor.replace("-", "_")
+
+
+@functools.cache
+def readers(processor: str) -> tuple[str, ...]:
+    """Return the GPU targets, without features, whose programs may run where code for a processor is loaded."""
+    named = {processor, *GENERIC_PROCESSORS, *(target.name for target in TARGETS)}
+    targets = map(TargetId, named.union(*GENERIC_PROCESSORS.values()))
+    code = TargetId(processor)
+    return tuple(sorted(one.processor for one in targets if any(can_load(code, gpu) for gpu in gpus_of(one))))
 
 
 @dataclass(frozen=True)
@@ -53,7 +105,7 @@ class Target:
     linked: tuple[str, ...] = ()
     #: Patterns.
     data: tuple[str, ...] = ()
-    #: How names of data files say GPUs, and which targets have programs that read such files: device_data.py.
+    #: How names of data files say GPUs, and which targets have programs that read such files: `DeviceData`.
     data_for: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property

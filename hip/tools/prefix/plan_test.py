@@ -9,7 +9,7 @@ from develop.testing.device_sample import PREFIX, Part, Sample, bundle
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.prefix_sample import CMAKE, write_prefix
 from hip.tools.prefix.packages import Library, Package, read_packages
-from hip.tools.prefix.plan import Target, label_of, plan_shared_libraries, plan_targets
+from hip.tools.prefix.plan import DeviceData, Target, label_of, plan_shared_libraries, plan_targets, readers
 from tools.fetch.catalog.names import CatalogError
 
 
@@ -278,3 +278,38 @@ def test_a_library_that_another_opens(constants: bytes, needed: tuple[str, ...],
     (tmp_path / "lib/libown.so.1").write_bytes(replace(samples["libown.so.1"], runpath=None).build())
     target = planned(tmp_path, package("own", library("own::own", location="lib/libown.so.1")))["own"]
     assert target.linked == tuple(sorted({*needed, "lib/libthird.so.1"})), "programs load what no search path leads to"
+
+
+def test_names_of_files(tmp_path: Path) -> None:
+    directory = tmp_path / "lib/rocblas"
+    for name in (
+        "library/Kernels.so-000-gfx90a-xnack+.hsaco",
+        "library/Type_SS_gfx1100.dat",
+        "library/fallback_gfx9_generic.co",
+        "gfx942/kernels.co",
+        "db/gfx90878.kdb",
+        "db/gfx9.txt",
+        "names.dat",
+    ):
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).touch()
+    found = DeviceData(tmp_path).readers(["lib/rocblas/**", "share/absent/**"])
+    assert list(found) == ["gfx1100", "gfx908", "gfx90a", "gfx942", "gfx9_generic"]
+    assert found["gfx90a"] == ("gfx90a",)
+    assert found["gfx9_generic"] == readers("gfx9-generic")
+
+
+@pytest.mark.parametrize(
+    ("processor", "expected"),
+    [
+        ("gfx90a", {"gfx90a"}),
+        ("gfx1100", {"gfx11-generic", "gfx1100"}),
+        # Programs for gfx1250 may run on what has its code, and the other way round.
+        ("gfx1250", {"gfx12-5-generic", "gfx1250", "gfx1250-strict"}),
+        ("gfx1250-strict", {"gfx12-5-generic", "gfx1250", "gfx1250-strict"}),
+        ("gfx9-generic", {"gfx9-generic", "gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"}),
+    ],
+)
+def test_whose_programs_read_files(processor: str, expected: set[str]) -> None:
+    assert set(readers(processor)) == expected
+    assert list(readers(processor)) == sorted(expected)

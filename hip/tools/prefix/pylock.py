@@ -9,7 +9,6 @@ that are not of the SDK are left out, and those for which the file has no wheel 
 It needs the standard library alone, because it runs before anything is fetched.
 """
 
-import argparse
 import json
 import platform
 import re
@@ -92,12 +91,9 @@ def _wheels(package: dict[str, Any], path: Path, machine: str) -> Iterator[Locke
 
 def main(argv: list[str]) -> int:
     """Print the wheels; return 1, with one line on standard error, when the file cannot be used."""
-    parser = argparse.ArgumentParser(description="Prints which wheels a lock file of Python packages names.")
-    parser.add_argument("file", type=Path, help="pylock.toml")
-    args = parser.parse_args(argv)
 
     def work() -> None:
-        print(json.dumps([asdict(wheel) for wheel in read_pylock(args.file, platform.machine())]))
+        print(json.dumps([asdict(wheel) for wheel in read_pylock(Path(argv[0]), platform.machine())]))
 
     return report(work)
 

@@ -1,27 +1,27 @@
 """Writes the files of a repository such as `@rocm`, for the repository rule behind `hip.sdk`.
 
-    python3 -m hip.tools.prefix.repository --output DIR --cmake PROGRAM [--name NAME] [--target TARGET]...
-        [--tree DIR [--devel DIR] [--beside DIR]... | MANIFEST...]
-
-It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `DIR/prefix`.
-Then it writes `DIR/BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP programs. What
-packages name and the prefix lacks is in `DIR/left_out.txt`.
+It merges the manifests' artifacts, or a directory in which an SDK is installed, to the install prefix `prefix` in the
+output directory. Then it writes `BUILD.bazel`: a library for each CMake package, programs, and the compiler of HIP
+programs. What packages name and the prefix lacks is in `left_out.txt`.
 """
 
-import argparse
+import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hip.tools.prefix.build_file import PREFIX, call, libraries_text, quoted_list
-from hip.tools.prefix.compiler import find_compiler, toolchain_text
+from hip.tools.prefix.compiler import Compiler, find_compiler, toolchain_text
 from hip.tools.prefix.merge import merge
 from hip.tools.prefix.packages import left_out, read_packages, require_libraries
-from hip.tools.prefix.plan import Target, plan_shared_libraries, plan_targets
-from hip.tools.prefix.programs import find_programs, program_calls
+from hip.tools.prefix.plan import RESERVED, Target, plan_shared_libraries, plan_targets
+from hip.tools.prefix.shared_libraries import SharedLibraries
+from lib.common.arguments import read_arguments
 from lib.wheel.devel_tree import DevelTree, DevelTreeError
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.names import CatalogError
+from tools.fetch.catalog.names import CatalogError, escape
 
 _HEAD = """\
 # Written when this repository was fetched: from the CMake packages, programs and ELF headers in prefix/.
@@ -58,6 +58,32 @@ NO_RUNTIME = (
 DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
 RUNTIME = "hip"
+#: Debian's names of programs of LLVM that end with its version.
+VERSIONED = re.compile(r".*-\d+")
+#: Programs of LLVM that people call; the others are for whoever works on compilers.
+OF_LLVM = ("amdgpu-arch", "clang", "clang++", "clang-offload-bundler", "llvm-objdump", "llvm-readelf", "offload-arch")
+
+
+def find_programs(prefix: Path, compiler: Compiler | None) -> dict[str, str]:
+    """Return the paths of programs in the prefix by name, sorted; those alone whose names a target can have."""
+    found = {name: compiler.program(name) for name in OF_LLVM} if compiler else {}
+    directory = prefix / "bin"
+    names = os.listdir(directory) if directory.is_dir() else []  # noqa: PTH208
+    found |= {name: f"bin/{name}" for name in names if not VERSIONED.fullmatch(name)}
+    return {name: path for name, path in sorted(found.items()) if escape(name) == name and _runs(prefix / path)}
+
+
+def _runs(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def program_calls(prefix: Path, compiler: Compiler | None, taken: set[str]) -> Iterator[str]:
+    """Yield the call of `rocm_program` for each program, except those that are called as another target is."""
+    shared = SharedLibraries(prefix)
+    for name, path in find_programs(prefix, compiler).items():
+        if name not in taken and name not in RESERVED:
+            needed = [f":{library}" for library in shared.closure(path)]
+            yield call("rocm_program", name=name, needed=needed, program=f"{PREFIX}/{path}")
 
 
 def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:
@@ -102,42 +128,35 @@ def make_links(package: Path, tree: Path) -> None:
         raise CatalogError(str(error)) from None
 
 
-def write(
-    manifests: Sequence[Path],
-    output: Path,
-    cmake: Path,
-    targets: Sequence[str],
-    tree: Path | None = None,
-    beside: Sequence[Path] = (),
-    name: str = DEFAULT_NAME,
-    devel: Path | None = None,
-) -> None:
-    """Write the repository that a module calls `name`. Raises CatalogError for an SDK that cannot be used."""
-    if tree and devel:
-        make_links(devel, tree)
-    prefix = output / PREFIX
-    merge(manifests, prefix, tree, beside)
-    text, notes = build_text(prefix, cmake, targets, name)
-    (output / "BUILD.bazel").write_text(text, encoding="utf-8")
-    (output / "left_out.txt").write_text("".join(f"{' '.join(note.split())}\n" for note in notes), encoding="utf-8")
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says."""
+
+    output: Path  #: Directory of the repository.
+    cmake: Path  #: CMake, which reads the packages.
+    target: list[str]  #: GPU targets to compile for.
+    tree: Path | None  #: Directory in which an SDK is installed.
+    devel: Path | None  #: Directory of the Python package that lists the links of the tree.
+    beside: list[Path]  #: Directories with files of the SDK that the tree lacks.
+    manifest: list[Path]  #: Artifacts' manifests.
+    name: str = DEFAULT_NAME  #: What the module calls the repository.
+
+
+def write(args: Arguments) -> None:
+    """Write the repository. Raises CatalogError for an SDK that cannot be used."""
+    if args.tree and args.devel:
+        make_links(args.devel, args.tree)
+    prefix = args.output / PREFIX
+    merge(args.manifest, prefix, args.tree, args.beside)
+    text, notes = build_text(prefix, args.cmake, args.target, args.name)
+    (args.output / "BUILD.bazel").write_text(text, encoding="utf-8")
+    lines = "".join(f"{' '.join(note.split())}\n" for note in notes)
+    (args.output / "left_out.txt").write_text(lines, encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:
     """Run the program; return 1, with one message on standard error, when the input cannot be used."""
-    parser = argparse.ArgumentParser(description="Writes the files of a repository with a ROCm SDK.")
-    parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
-    parser.add_argument("--cmake", type=Path, required=True, help="CMake, which reads the packages")
-    parser.add_argument("--name", default=DEFAULT_NAME, help="what the module calls the repository")
-    parser.add_argument("--target", action="append", default=[], help="a GPU target to compile for")
-    parser.add_argument("--tree", type=Path, help="directory in which an SDK is installed")
-    parser.add_argument("--devel", type=Path, help="directory of the Python package that lists the links of the tree")
-    parser.add_argument(
-        "--beside", type=Path, action="append", default=[], help="directory with files of the SDK that the tree lacks"
-    )
-    parser.add_argument("manifests", type=Path, nargs="*", metavar="MANIFEST", help="an artifact's manifest")
-    args = parser.parse_args(argv)
-    given = (args.manifests, args.output, args.cmake, args.target, args.tree, args.beside, args.name, args.devel)
-    return report(lambda: write(*given))
+    return report(lambda: write(read_arguments(Arguments, argv)))
 
 
 if __name__ == "__main__":

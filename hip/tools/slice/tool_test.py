@@ -21,7 +21,7 @@ def sliced(directory: Path, content: bytes, *targets: str) -> bytes:
     library.write_bytes(content)
     library.chmod(0o755)
     options = ["--label=@rocm//:lib/librocrand.so.1", *(f"--target={one}" for one in targets)]
-    assert main([*options, f"--output={output}", str(library)]) == 0
+    assert main([*options, f"--output={output}", f"--library={library}"]) == 0
     assert output.stat().st_mode & 0o777 == 0o755
     return output.read_bytes()
 

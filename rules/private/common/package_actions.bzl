@@ -108,7 +108,7 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
         args.add("--verbose")
     args.add_all(segments, format_each = "--segment=%s")
     args.add_all(indexes, format_each = "--index=%s")
-    args.add_all(unit.files, map_each = located_file)
+    args.add_all(unit.files, map_each = located_file, format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._pack,

@@ -49,7 +49,7 @@ def _inspect_unit(ctx, artifact, unit, identity):
     args.add(identity, format = "--unit=%s")
     args.add(unit.manifest, format = "--manifest=%s")
     args.add(facts, format = "--output=%s")
-    args.add_all(inspected, map_each = located_file)
+    args.add_all(inspected, map_each = located_file, format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._inspect,

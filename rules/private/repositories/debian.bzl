@@ -12,7 +12,6 @@ load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
-    "//lib/common:program.py",
     "//lib/elf:library_name.py",
     "//tools/fetch/debian:apt.py",
     "//tools/fetch/debian:artifact_paths.py",
@@ -43,7 +42,7 @@ def _debian_impl(rctx):
         ("unpacking packages", "lay-out", plain),
     ]:
         rctx.report_progress(progress)
-        said = run_program(rctx, "tools.fetch.debian.tool", [name, directory, "--label", label] + given, sources)
+        said = run_program(rctx, "tools.fetch.debian.tool", ["--step", name, "--directory", directory, "--label", label] + given, sources)
         if said:
             print(said.strip())  # buildifier: disable=print
     rctx.report_progress("scanning artifacts")

@@ -1,9 +1,5 @@
 """Checks the coverage table of a build, and writes it for those who go on with it.
 
-    coverage_check --label TARGET --computed JSON [--expected JSON --committed PATH] --accept COMMAND
-                   [--compared TARGET]… [--package NAME=TARGET,TARGET]… [--targets-option TEXT]
-                   --table JSON --lacks JSON --stamp FILE
-
 All that is wrong is said at once: targets that should not be offered, and every difference to the table that was
 committed. Where none was, one note says what each package lacks.
 """
@@ -12,34 +8,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    named,
-    note,
-    report_errors,
-    write_document,
-)
+from lib.common.arguments import run_program
+from lib.common.program import ToolError, named, note, write_document
 from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
 from lib.coverage.table import Coverage, read_coverage, write_coverage
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    computed: str
-    expected: str | None
-    committed: str
-    accept: str
-    compared: list[str]
-    package: list[str]
-    targets_option: str
-    table: str
-    lacks: str
-    stamp: str
+    computed: str  #: The table of this build.
+    expected: str | None  #: The table that was committed.
+    accept: str  #: The command that accepts all differences.
+    compared: list[str]  #: GPU targets whose code alone is compared.
+    package: dict[str, str]  #: A package's GPU targets, with commas between them.
+    table: str  #: The table to write, if all is well.
+    lacks: str  #: What each target lacks, to write.
+    stamp: str  #: Empty file to write.
+    committed: str = ""  #: Where the committed table lies in the workspace.
+    targets_option: str = ""  #: The option that sets the packages' targets, if there is one.
 
 
 @dataclass(frozen=True)
@@ -96,7 +85,7 @@ def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list
 def check(args: Arguments) -> None:
     """Check, and write the table and what each target lacks. Raises ToolError with all that is wrong."""
     found = read_coverage(args.computed)
-    packages = {name: targets.split(",") for name, targets in file_arguments(args.package).items()}
+    packages = {name: targets.split(",") for name, targets in args.package.items()}
     wrong = offer_message(found, packages, args.accept, args.targets_option)
     if args.expected:  # Who committed a table has seen what is in it.
         expected = Expected(read_coverage(args.expected), args.committed, args.compared, args.accept)
@@ -116,18 +105,5 @@ def check(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and check."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--computed", required=True, metavar="JSON", help="the table of this build")
-    parser.add_argument("--expected", metavar="JSON", help="the table that was committed")
-    parser.add_argument("--committed", default="", metavar="PATH", help="where that lies in the workspace")
-    parser.add_argument("--accept", required=True, metavar="COMMAND", help="what accepts all differences")
-    parser.add_argument("--compared", action="append", default=[], metavar="TARGET", help="compare code for these only")
-    parser.add_argument("--package", action="append", default=[], metavar="NAME=TARGETS", help="a package for GPUs")
-    parser.add_argument("--targets-option", default="", metavar="TEXT", help="what sets the packages' targets")
-    parser.add_argument("--table", required=True, metavar="JSON", help="the table to write, if all is well")
-    parser.add_argument("--lacks", required=True, metavar="JSON", help="what each target lacks, to write")
-    parser.add_argument("--stamp", required=True, metavar="FILE", help="empty file to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: check(args))
+    """Check the table."""
+    return run_program(Arguments, argv, check)

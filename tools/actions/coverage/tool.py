@@ -1,17 +1,15 @@
 """Computes the coverage table: which library has device code for which GPU target.
 
-    coverage --label TARGET --manifest FILE… --facts FILE… --json FILE --text FILE
-        [--platform windows]
-
 Manifests and facts say all; no artifact is read. The text is for people.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
-from lib.common.program import argument_parser, named, note, report_errors
+from lib.common.arguments import run_program
+from lib.common.program import named, note
 from lib.coverage.table import write_coverage
-from lib.plan.model import WINDOWS
 from tools.actions.coverage.compute import coverage_of, unread
 from tools.actions.coverage.text_table import text_table
 from tools.actions.plan.tool import read_artifact, read_facts
@@ -19,14 +17,14 @@ from tools.actions.plan.tool import read_artifact, read_facts
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    manifest: list[str]
-    facts: list[str]
-    platform: str
-    json: str
-    text: str
+    manifest: list[str]  #: Of artifacts.
+    facts: list[str]  #: What inspect found, by unit.
+    json: str  #: Table to write.
+    text: str  #: The same for people.
+    platform: Literal["linux", "windows"] = "linux"
 
 
 def write(args: Arguments) -> None:
@@ -41,13 +39,5 @@ def write(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
-    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
-    parser.add_argument("--platform", default="linux", choices=("linux", WINDOWS), help="what packages are for")
-    parser.add_argument("--json", required=True, metavar="FILE", help="table to write")
-    parser.add_argument("--text", required=True, metavar="FILE", help="text to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the coverage table."""
+    return run_program(Arguments, argv, write)

@@ -1,9 +1,7 @@
 """Says of a wheel that no rule of this project made, or of a directory of them, what an index needs.
 
-    describe --label TARGET --wheels PATH [--name-file FILE] --output DIR
-
-For each wheel, DIR gets NAME.whl.digest.json and NAME.whl.metadata, as link writes them beside its own wheels. The
-wheel is read once, for its digest; of its members, only METADATA is inflated.
+Each wheel gets NAME.whl.digest.json and NAME.whl.metadata, as link writes them beside its own wheels. The wheel is read
+once, for its digest; of its members, only METADATA is inflated.
 """
 
 import zipfile
@@ -12,8 +10,9 @@ from dataclasses import dataclass
 from lzma import LZMAError
 from pathlib import Path
 
+from lib.common.arguments import run_program
 from lib.common.digest import Digest, file_sha256
-from lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.program import ToolError
 
 #: More than any project's description: what says that it is larger is no METADATA.
 MAX_METADATA = 16 << 20
@@ -21,12 +20,12 @@ MAX_METADATA = 16 << 20
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    wheels: Path
-    name_file: Path | None
-    output: Path
+    wheels: Path  #: A wheel, or a directory of them.
+    name_file: Path | None  #: Has the wheel's true name (PyWheelInfo).
+    output: Path  #: Directory to fill.
 
 
 def find_wheels(args: Arguments) -> dict[str, Path]:
@@ -82,11 +81,5 @@ def describe(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and describe."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--wheels", required=True, type=Path, metavar="PATH", help="a wheel, or a directory of them")
-    parser.add_argument("--name-file", type=Path, metavar="FILE", help="has the wheel's true name (PyWheelInfo)")
-    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="directory to fill")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: describe(args))
+    """Describe the wheels."""
+    return run_program(Arguments, argv, describe)

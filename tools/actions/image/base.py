@@ -5,18 +5,19 @@ tar as mmdebstrap or debootstrap makes it, plain or by gzip: it becomes one laye
 digested first.
 """
 
+import gzip
 import hashlib
 import json
 import re
 import tarfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final, cast
 
 from lib.common.program import ToolError
 from tools.actions.image.blobs import INDEX, Blob
-from tools.actions.image.compressed_root import inflated_sha256, is_gzip
 from tools.actions.layer.model import TAR, TAR_GZIP
 
 #: Media types of the layers that a base may have: as they are, and as Docker calls the same.
@@ -32,6 +33,52 @@ _CHUNK: Final = 1 << 20
 #: JSON documents of an image have a few KB; no registry takes more than this.
 _MAX_DOCUMENT: Final = 4 << 20
 _REMEDY: Final = "Copy the base again, such as by skopeo"
+_MAGIC: Final = b"\x1f\x8b"
+_BUFFER: Final = 1 << 20
+
+
+class _Digested:
+    """A file that is digested while it is read."""
+
+    def __init__(self, file: gzip.GzipFile) -> None:
+        self._file = file
+        self.sha256 = hashlib.sha256()
+
+    def read(self, size: int) -> bytes:
+        data = self._file.read(size)
+        self.sha256.update(data)
+        return data
+
+
+def is_gzip(path: str) -> bool:
+    """Whether a file begins as gzip's do (RFC 1952, 2.3.1)."""
+    with Path(path).open("rb") as file:
+        return file.read(len(_MAGIC)) == _MAGIC
+
+
+def inflated_sha256(path: str) -> str:
+    """Return the SHA-256, in hex, of the tar that a file inflates to: the diffID of a layer with this file.
+
+    Some programs that take images expect layers to be compressed, such as `crane validate`. Such a tar is a layer as
+    it is.
+
+    Raises ToolError if the file is damaged, no tar, or an OCI image layout, which nobody can take blobs from.
+    """
+    try:
+        with gzip.open(path) as file:
+            digested = _Digested(file)
+            with tarfile.open(fileobj=cast(BinaryIO, digested), mode="r|", bufsize=_BUFFER) as archive:
+                names = {member.name.removeprefix("./") for member in archive}
+            while digested.read(_BUFFER):
+                pass
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        raise ToolError(
+            f"{path}: cannot be read as a tar: {error}; expected an OCI image layout, as a directory or a tar, or the "
+            "tar of a root file system, plain or by gzip. Name another base"
+        ) from None
+    if "oci-layout" in names:
+        raise ToolError(f"{path}: a compressed OCI image layout; expected one that is not compressed. Decompress it")
+    return digested.sha256.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -1,60 +1,110 @@
 """Makes container images of layers: an OCI image layout as a directory, or as a tar that engines load.
 
-    image --label TARGET --image FILE… (--layout OUT | --archive OUT)
-
-Each FILE says what an image is made of, one argument a line:
-
-    --definition=JSON [--base=PATH] [--layer=FILE --descriptor=JSON]… [--sbom=JSON]…
-
 Layers are linked or copied as they are, each once. Bills of materials are in the layout alone: engines take no others
 than images.
 """
 
-import argparse
 import functools
+import tarfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.program import argument_parser, read_document, report_errors
+from lib.common.archive_time import archive_time
+from lib.common.arguments import read_arguments, run_program
+from lib.common.hard_link import link_or_copy
+from lib.common.program import ToolError, read_document
+from lib.wheel.output_file import Output
 from tools.actions.image.base import Base, read_base
+from tools.actions.image.blobs import INDEX, Blob, json_bytes
 from tools.actions.image.image import Image, ImageDefinition, make_image
-from tools.actions.image.layout import write_archive, write_layout
 from tools.actions.layer.model import read_layer_descriptor
 
 #: Images of one layout mostly have one base, which is digested once.
 _read_base = functools.cache(read_base)
 
 
+def _files(images: Sequence[Image]) -> dict[str, bytes]:
+    """Return the small files beside the blobs, {path: bytes}. Raises ToolError for two images of one name."""
+    names = [image.reference for image in images]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ToolError(f"{twice[0]}: two images have this reference; expected one. Give one of them another tag")
+    entries = [entry for image in images for entry in image.entries]
+    return {
+        "oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
+        "index.json": json_bytes({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}),
+        "manifest.json": json_bytes([image.loaded for image in images]),
+    }
+
+
+def _blobs(images: Sequence[Image]) -> list[Blob]:
+    """Return the blobs of all images, each once, in the order of their paths."""
+    by_path = {blob.path: blob for image in images for blob in image.blobs}
+    return [by_path[path] for path in sorted(by_path)]
+
+
+def write_layout(images: Sequence[Image], directory: Path) -> None:
+    """Write a directory, with links to the files of blobs if possible. Raises ToolError for two images of one name."""
+    files = _files(images)
+    (directory / "blobs/sha256").mkdir(parents=True, exist_ok=True)
+    for path, data in files.items():
+        (directory / path).write_bytes(data)
+    for blob in _blobs(images):
+        if blob.file and not blob.offset and Path(blob.file).stat().st_size == blob.size:
+            link_or_copy(blob.file, directory / blob.path)
+        else:
+            with (directory / blob.path).open("wb") as file, Output(file) as output:
+                blob.write_to(output)
+
+
+def _header(path: str, type_: bytes, size: int, mode: int) -> bytes:
+    member = tarfile.TarInfo(path)
+    member.type, member.size, member.mode, member.mtime = type_, size, mode, archive_time()
+    return member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
+
+
+def _members(images: Sequence[Image]) -> Iterator[tuple[str, Blob]]:
+    for path, data in sorted(_files(images).items()):
+        yield path, Blob("", "", len(data), data=data)
+    for blob in _blobs(images):
+        yield blob.path, blob
+
+
+def write_archive(images: Sequence[Image], path: Path) -> None:
+    """Write the same as a tar, which `docker load`, `podman load` and `ctr images import` read.
+
+    Raises ToolError for two images of one name, before anything is written.
+    """
+    members = list(_members(images))
+    with path.open("wb") as file, Output(file) as output:
+        for directory in ("blobs", "blobs/sha256"):
+            output.write(_header(directory, tarfile.DIRTYPE, 0, 0o755))
+        for name, blob in members:
+            output.write(_header(name, tarfile.REGTYPE, blob.size, 0o644))
+            blob.write_to(output)
+            output.write(bytes(-blob.size % tarfile.BLOCKSIZE))
+        output.write(bytes(2 * tarfile.BLOCKSIZE))
+
+
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    image: list[str]
-    layout: str | None
-    archive: str | None
+    image: list[str]  #: Files with the lines of `Parts`, one for each image.
+    layout: str | None  #: Directory to write.
+    archive: str | None  #: Tar to write.
 
 
 @dataclass(frozen=True)
 class Parts:
     """What an image is made of: files."""
 
-    definition: str
-    base: str | None
-    layer: list[str]
-    descriptor: list[str]
-    sbom: list[str]
-
-
-def read_parts(path: str) -> Parts:
-    """Read a file of `--image`."""
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the image")
-    parser.add_argument("--base", help="OCI image layout, as a directory or a tar, or the tar of a root file system")
-    parser.add_argument("--layer", action="append", default=[], help="layer, from the lowest to the highest")
-    parser.add_argument("--descriptor", action="append", default=[], help="descriptor of a layer, in the same order")
-    parser.add_argument("--sbom", action="append", default=[], help="bill of materials to attach, in CycloneDX")
-    return Parts(**vars(parser.parse_args(Path(path).read_text(encoding="utf-8").splitlines())))
+    definition: str  #: What the BUILD file says about the image.
+    base: str | None  #: OCI image layout, as a directory or a tar, or the tar of a root file system.
+    layer: list[str]  #: From the lowest to the highest.
+    descriptor: list[str]  #: Of the layers, in their order.
+    sbom: list[str]  #: Bills of materials to attach, in CycloneDX.
 
 
 def read_image(parts: Parts, *, with_sboms: bool) -> Image:
@@ -70,7 +120,7 @@ def read_image(parts: Parts, *, with_sboms: bool) -> Image:
 
 def write(args: Arguments) -> None:
     """Write the images."""
-    images = [read_image(read_parts(path), with_sboms=bool(args.layout)) for path in args.image]
+    images = [read_image(read_arguments(Parts, [f"@{path}"]), with_sboms=bool(args.layout)) for path in args.image]
     if args.layout:
         write_layout(images, Path(args.layout))
     if args.archive:
@@ -78,12 +128,5 @@ def write(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--image", action="append", required=True, metavar="FILE", help="what an image is made of")
-    output = parser.add_mutually_exclusive_group(required=True)
-    output.add_argument("--layout", help="directory to write")
-    output.add_argument("--archive", help="tar to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the images."""
+    return run_program(Arguments, argv, write)

@@ -1,18 +1,17 @@
 """Writes `_rocm_init.py`, with which a framework's wheel prepares a process for its extension modules.
 
-    init_py_tool --label TARGET --output FILE [--preload NAME…] [--extension FILE…]
-                 [--check-version VERSION] [--fail-on-version-mismatch]
-
 The program behind the rule `rocm_init_py`. As for `rocm-sdk init-py`, `rocm_sdk.init_py` makes the text: one generator
 for both.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from rocm_sdk.init_py import init_py_text, preload_names
 
-from lib.common.program import ToolError, argument_parser, report_errors
+from lib.common.arguments import run_program
+from lib.common.program import ToolError
 
 
 def names(preload: Sequence[str], extensions: Sequence[str]) -> list[str]:
@@ -37,19 +36,24 @@ def text(preload: Sequence[str], check_version: str, fail_on_version_mismatch: b
         raise ToolError(str(error)) from None
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    output: str  #: Module to write.
+    preload: list[str]  #: Short names of libraries to load.
+    extension: list[str]  #: Extensions whose needed libraries to load.
+    fail_on_version_mismatch: bool  #: Whether to raise an error instead of a warning.
+    check_version: str = ""  #: Version of ROCm to expect; `*` stands for any characters. Empty: any.
+
+
+def write(args: Arguments) -> None:
+    """Write the module. Raises ToolError as `names` and `text` do."""
+    source = text(names(args.preload, args.extension), args.check_version, args.fail_on_version_mismatch)
+    Path(args.output).write_text(source, encoding="utf-8")
+
+
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--output", required=True, help="module to write")
-    parser.add_argument("--preload", action="append", default=[], help="short name of a library to load")
-    parser.add_argument("--extension", action="append", default=[], help="extension whose needed libraries to load")
-    parser.add_argument("--check-version", default="", help="version of ROCm to expect; `*` stands for any characters")
-    parser.add_argument("--fail-on-version-mismatch", action="store_true", help="raise an error instead of a warning")
-    args = parser.parse_args(argv)
-
-    def work() -> None:
-        source = text(names(args.preload, args.extension), args.check_version, args.fail_on_version_mismatch)
-        Path(args.output).write_text(source, encoding="utf-8")
-
-    return report_errors(args.label, work)
+    """Write the module."""
+    return run_program(Arguments, argv, write)

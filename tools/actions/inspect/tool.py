@@ -1,24 +1,24 @@
 """Finds out what the files of one unit are: reads headers, not files.
 
-    inspect --label TARGET --artifact NAME --unit ID --manifest FILE --output FACTS FILE=PATH…
-
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
 device code it has for which GPU targets, or of which kind if that is not HIP's. Of a PE
 image (a DLL or an EXE of Windows) they say which DLLs it needs, at start and later; of an
 archive of device code (`.kpack`) whose it is. A file of the manifest that is not among
-FILE=PATH is data: the rule tells by its name that nobody has to look.
+the files is data: the rule tells by its name that nobody has to look.
 """
 
 import json
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from lib.common.arguments import run_program
 from lib.common.manifest import file_sources, located_sources
-from lib.common.program import ToolError, argument_parser, report_errors, write_document
+from lib.common.program import ToolError, write_document
 from lib.elf import constants as c
 from lib.elf.library_name import parse_library_name
 from lib.elf.model import ElfFile, refusal
@@ -207,23 +207,28 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
     return facts | ({"damage": damage} if damage else {})
 
 
-def main(argv: list[str]) -> int:
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    artifact: str
+    unit: str  #: ID of the unit.
+    manifest: str  #: The artifact's.
+    output: str  #: Facts to write.
+    file: list[str]  #: NAME=PATH: the build's name of a file, and where it is.
+
+
+def write(args: Arguments) -> None:
     """Inspect every file given and write the facts of all that the manifest has, sorted by source."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--artifact", required=True, help="name of the artifact")
-    parser.add_argument("--unit", required=True, help="name of the unit")
-    parser.add_argument("--manifest", required=True, help="the artifact's manifest")
-    parser.add_argument("--output", required=True, help="facts to write")
-    parser.add_argument("files", nargs="*", metavar="FILE=PATH", help="the build's name of a file, and where it is")
-    args = parser.parse_args(argv)
+    located = located_sources(args.manifest, args.artifact, args.file)
+    facts = {
+        source: file_facts(located[source], source) if source in located else {"type": "data"}
+        for source in sorted(file_sources(args.manifest, args.artifact).values())
+    }
+    write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
 
-    def work() -> None:
-        located = located_sources(args.manifest, args.artifact, args.files)
-        facts = {
-            source: file_facts(located[source], source) if source in located else {"type": "data"}
-            for source in sorted(file_sources(args.manifest, args.artifact).values())
-        }
-        write_document(args.output, {"artifact": args.artifact, "unit": args.unit, "files": facts})
 
-    return report_errors(args.label, work)
+def main(argv: list[str]) -> int:
+    """Write the facts of a unit."""
+    return run_program(Arguments, argv, write)

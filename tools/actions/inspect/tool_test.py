@@ -137,7 +137,7 @@ class Artifact:
         for number, (path, content) in enumerate(files.items()):
             manifest.append({"base": "stage", "path": path, "kind": "file", "mode": "0644", "file": f"x/{path}"})
             (directory / f"f={number}").write_bytes(content)
-            self.arguments.append(f"x/{path}={directory}/f={number}")
+            self.arguments.append(f"--file=x/{path}={directory}/f={number}")
         manifest.append({"base": "stage", "path": "link", "kind": "link", "target": "a"})
         (directory / "manifest").write_text(json.dumps({"artifact": "a_lib_x", "entries": manifest}), encoding="utf-8")
 

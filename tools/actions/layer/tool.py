@@ -1,13 +1,5 @@
 """Makes the layer of a container image out of a wheel: the files that pip would have installed, and where.
 
-    layer --label TARGET --wheel WHEEL --site-packages DIRECTORY --scripts DIRECTORY --python PATH
-          --layer OUT --descriptor OUT
-          [--any-wheel [--pattern GLOB]]
-          [--devel [--beside WHEEL…] [--links-to WHEEL]]
-
-With --devel, the wheel is a devel package's, and the layer has the links of its tree. With --links-to as well, the
-layer has only the links that the tree gets when the package for a GPU target is installed.
-
 The compressed bytes of the wheel are copied.
 """
 
@@ -17,12 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
-from lib.common.program import (
-    ToolError,
-    argument_parser,
-    report_errors,
-    usable_cores,
-)
+from lib.common.arguments import run_program
+from lib.common.program import ToolError, usable_cores
 from lib.deflate.inflater import InflateError
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
@@ -39,20 +27,21 @@ _THREADS = 2
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    wheel: str
-    any_wheel: bool
-    pattern: str
-    site_packages: str
-    scripts: str
-    python: str
-    devel: bool
-    beside: list[str]
+    wheel: str  #: A wheel, or a directory of wheels.
+    any_wheel: bool  #: Whether another program may have compressed the wheel.
+    site_packages: str  #: Directory of Python packages in the image.
+    scripts: str  #: Directory of console scripts in the image.
+    python: str  #: Interpreter in the image, which console scripts start.
+    devel: bool  #: Whether the wheel is a devel package's: the layer has the links of its tree.
+    beside: list[str]  #: Wheels of packages that the tree links to.
+    #: Wheel of a package for a GPU target: the layer has the links that the tree gets when that is installed, alone.
     links_to: str | None
-    layer: str
-    descriptor: str
+    layer: str  #: Layer to write.
+    descriptor: str  #: JSON file to write: digests and what is in the layer.
+    pattern: str = "*"  #: Which wheel of the directory, by its path in it.
 
 
 def architecture_of(wheel: str) -> str:
@@ -139,21 +128,5 @@ def make_sound_layer(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and make the layer."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--wheel", required=True, help="wheel, or a directory of wheels")
-    parser.add_argument("--any-wheel", action="store_true", help="another program may have compressed the wheel")
-    parser.add_argument("--pattern", default="*", help="which wheel of the directory, by its path in it")
-    parser.add_argument("--site-packages", required=True, help="directory of Python packages in the image")
-    parser.add_argument("--scripts", required=True, help="directory of console scripts in the image")
-    parser.add_argument("--python", required=True, help="interpreter in the image, which console scripts start")
-    parser.add_argument(
-        "--devel", action="store_true", help="the wheel is a devel package's: links of its tree are made"
-    )
-    parser.add_argument("--beside", action="append", default=[], help="wheel of a package that the tree links to")
-    parser.add_argument("--links-to", help="wheel of a package for a GPU target: the layer has the links to it alone")
-    parser.add_argument("--layer", required=True, help="layer to write")
-    parser.add_argument("--descriptor", required=True, help="JSON file to write: digests and what is in the layer")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: make_sound_layer(args))
+    """Make the layer."""
+    return run_program(Arguments, argv, make_sound_layer)

@@ -1,69 +1,90 @@
 """Links a wheel out of a plan, the segments of its units, and small files.
 
-    link --label TARGET --project JSON --plan PLAN --platform-tag REPORT --index FILE… --segment FILE…
-         --description README --tag TAG [--license-pattern GLOB…] [--devel none|tar|tar.xz] [--threads N]
-         [--import-name NAME [--console-scripts JSON] [--python-packages JSON]] [--verbose]
-         --wheel OUT --metadata OUT --digest OUT WHEEL_PATH=FILE…
+In paths of small files, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree. Bulk
+bytes are copied from the segments as they are; nothing is deflated again.
 
-In a WHEEL_PATH, `{dist_info}` stands for the dist-info directory, and `{tree}` for the package's tree. Bulk bytes are
-copied from the segments as they are; nothing is deflated again.
+The links of development trees, which no wheel can have, are listed in `.devel_links/devel.json` beside the Python code
+of a devel package, and in `.devel_links/DISTRIBUTION.json` in the tree of a package that users choose by GPU target or
+CPU. They are in the form that AMD's packages have. `rules/runtime/devel_tree.py` makes the links.
 """
 
+import json
+import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import IO
+from typing import IO, Any, Literal
 
+from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import (
-    Stopwatch,
-    ToolError,
-    argument_parser,
-    file_arguments,
-    read_document,
-    report_errors,
-    usable_cores,
-)
+from lib.common.program import Stopwatch, ToolError, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
-from lib.plan.model import Plan, is_executable
+from lib.plan.model import Plan, Treatment, is_executable
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
-from tools.actions.link.links import link_members
 from tools.actions.link.listed_rows import listed_rows, note_missing
 from tools.actions.link.python_packages import path_file, requirements, shipped_packages
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.platform_tag.report import TagReport
 
-#: The value of --devel for files in the wheel.
+#: The value of `devel` for files in the wheel.
 NO_ARCHIVE = "none"
+#: The directory of manifests, the one of a devel package, and the empty file through which the tree is changed.
+LINKS = ".devel_links"
+MANIFEST = f"{LINKS}/devel.json"
+JOURNAL = f"{LINKS}/devel.journal"
+
+
+def link_members(
+    plan: Plan, tree: PackedTree, project: Project, devel: str, *, is_archive: bool
+) -> Iterator[WheelMember]:
+    """Yield the files about links. `devel` is the import name of a devel package, empty for another one."""
+    if devel:
+        links = {one.path: one.target for one in plan.entries if one.treatment is Treatment.LINK_TO and one.target}
+        facts: dict[str, Any] = {"tree": plan.tree, "trees": list(plan.target_trees)}
+        if is_archive:
+            facts["files"] = sorted(tree.packed)
+        yield _manifest(f"{devel}/{MANIFEST}", project.version, links, facts)
+        yield text_member(f"{devel}/{JOURNAL}", b"")
+    elif plan.per_target:
+        # Forwarders serve programs at run time; a linker would take one for the library.
+        paths = [one.path for one in plan.entries if one.is_packed_file and one.treatment is not Treatment.FORWARDER]
+        links = {path: posixpath.relpath(f"{plan.tree}/{path}", posixpath.dirname(f"X/{path}")) for path in paths}
+        yield _manifest(f"{plan.tree}/{LINKS}/{project.distribution}.json", project.version, links, {})
+
+
+def _manifest(name: str, version: str, links: dict[str, str], facts: dict[str, Any]) -> WheelMember:
+    listed = [{"relpath": path, "target": links[path]} for path in sorted(links)]
+    return text_member(name, json.dumps({"version": version, **facts, "links": listed}, indent=1).encode() + b"\n")
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    project: str
+    project: str  #: The distribution's metadata.
     plan: str
-    platform_tag: str
-    index: list[str]
-    segment: list[str]
-    description: str
-    tag: str
-    license_pattern: list[str]
-    devel: str | None
-    import_name: str
+    platform_tag: str  #: Report about the wheel's platform tag.
+    index: list[str]  #: Indexes of units' segments.
+    segment: list[str]  #: The segments, in their order.
+    description: str  #: The long description, in Markdown.
+    tag: str  #: Tag of the wheel, python-abi-platform.
+    license_pattern: list[str]  #: Glob patterns: which paths of artifacts are licence texts.
+    devel: Literal["none", "tar", "tar.xz"] | None  #: Of a devel package: what archive has the tree's files.
+    #: JSON list of scripts, which the `_cli` of the Python package runs, and their tools' paths.
     console_scripts: str | None
-    python_packages: str | None
-    threads: int
-    verbose: bool
-    wheel: str
-    metadata: str
-    digest: str
-    files: list[str]
+    python_packages: str | None  #: JSON list of Python packages in the tree, and the directories above.
+    verbose: bool  #: Whether to say how much was linked, and how fast.
+    wheel: str  #: Wheel to write.
+    metadata: str  #: Core metadata to write, as PEP 658 serves it.
+    digest: str  #: JSON file to write: filename, size, SHA-256.
+    file: dict[str, str]  #: Small files by their paths in the wheel, see above.
+    import_name: str = ""  #: Python package of the wheel, for the lists and `devel`.
+    threads: int = 1  #: Threads that compress a tar.xz, if there are cores for them.
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
@@ -147,7 +168,7 @@ def link(args: Arguments) -> None:
     tree = read_tree(plan, args.index, args.segment)
     wheel = Path(args.wheel)
     dist_info = "-".join(wheel.name.split("-")[:2]) + ".dist-info"
-    files = {name.replace("{dist_info}", dist_info): path for name, path in file_arguments(args.files).items()}
+    files = {name.replace("{dist_info}", dist_info): path for name, path in args.file.items()}
     in_tree = {name: files.pop(name) for name in sorted(files) if name.startswith(IN_TREE)}
     from_artifacts, (plan, tree) = plan, add_to_tree(plan, tree, in_tree)
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
@@ -177,35 +198,5 @@ def link(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and link."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
-    parser.add_argument("--plan", required=True, help="the package's plan")
-    parser.add_argument("--platform-tag", required=True, help="report about the wheel's platform tag")
-    parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
-    parser.add_argument("--segment", action="append", default=[], help="segment of a unit, in the order of the indexes")
-    parser.add_argument("--description", required=True, help="Markdown file: the long description")
-    parser.add_argument("--tag", required=True, help="tag of the wheel, python-abi-platform")
-    parser.add_argument(
-        "--license-pattern",
-        action="append",
-        default=[],
-        help="glob pattern of paths: those of artifacts' licence texts",
-    )
-    parser.add_argument(
-        "--devel", choices=(NO_ARCHIVE, "tar", "tar.xz"), help="of a devel package: what archive has the tree's files"
-    )
-    parser.add_argument("--import-name", default="", help="Python package of the wheel, for what follows and --devel")
-    parser.add_argument("--console-scripts", help="JSON list of scripts, which its `_cli` runs, and their tools' paths")
-    parser.add_argument("--python-packages", help="JSON list of Python packages in the tree, and the directories above")
-    parser.add_argument(
-        "--threads", type=int, default=1, help="threads that compress a tar.xz, if there are cores for them"
-    )
-    parser.add_argument("--verbose", action="store_true", help="print how much was linked, and how fast")
-    parser.add_argument("--wheel", required=True, help="wheel to write")
-    parser.add_argument("--metadata", required=True, help="core metadata to write, as PEP 658 serves it")
-    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
-    parser.add_argument("files", nargs="*", metavar="WHEEL_PATH=FILE", help="small files of the wheel; see above")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: link(args))
+    """Link the wheel."""
+    return run_program(Arguments, argv, link)

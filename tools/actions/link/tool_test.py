@@ -89,7 +89,7 @@ class Wheel:
         arguments += [f"--{name}={self.directory}/{name}" for name in names]
         files = ["rocm_sdk_core/__init__.py", "{dist_info}/licenses/LICENSE"]
         (self.directory / "params").write_text(
-            "\n".join([*arguments, *options, *(f"{name}={self.directory}/glue" for name in files)]) + "\n"
+            "\n".join([*arguments, *options, *(f"--file={name}={self.directory}/glue" for name in files)]) + "\n"
         )
         return main([f"@{self.directory}/params"])
 
@@ -329,7 +329,7 @@ def test_devel_wheel_has_files_and_a_manifest_of_links(tmp_path: Path, kind: str
 def test_a_package_per_target_lists_what_the_devel_tree_links_to(tmp_path: Path) -> None:
     definition = Definition("libraries_gfx942", "runtime", "_core", per_target=True)
     made = wheel(tmp_path, definition)
-    assert made.link(f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    assert made.link(f"--file={{tree}}/__init__.py={tmp_path}/glue") == 0
     packed = [one for one in made.plan.entries if one.is_packed_file]
     wanted = [one.path for one in packed if one.treatment is not Treatment.FORWARDER]
     with made.zip() as archive:
@@ -359,13 +359,13 @@ def test_a_bad_version_is_one_message(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_file_of_the_tree_may_not_be_given_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wheel(tmp_path).link(f"_core/bin/tool={tmp_path}/glue") == 1
+    assert wheel(tmp_path).link(f"--file=_core/bin/tool={tmp_path}/glue") == 1
     assert "_core/bin/tool: twice in one wheel" in capsys.readouterr().err
 
 
 def test_a_small_file_in_the_tree(tmp_path: Path) -> None:
     made = wheel(tmp_path)
-    assert made.link(f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    assert made.link(f"--file={{tree}}/__init__.py={tmp_path}/glue") == 0
     with made.zip() as archive:
         assert archive.read("_core/__init__.py") == b"GLUE = True\n"
         assert archive.getinfo("_core/__init__.py").external_attr >> 16 & 0o7777 == 0o644
@@ -377,7 +377,7 @@ def test_a_small_file_in_the_tree(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["tar", "tar.xz"])
 def test_a_small_file_in_the_tree_of_a_devel_package(tmp_path: Path, kind: str) -> None:
     made = wheel(tmp_path, DEVEL, file("include/a.h"))
-    assert made.link(f"--devel={kind}", "--import-name=d", f"{{tree}}/__init__.py={tmp_path}/glue") == 0
+    assert made.link(f"--devel={kind}", "--import-name=d", f"--file={{tree}}/__init__.py={tmp_path}/glue") == 0
     with made.zip() as archive, tarfile.open(fileobj=io.BytesIO(archive.read(f"d/_devel.{kind}"))) as tar:
         assert not any(name.startswith("_devel/") for name in archive.namelist())
         added = tar.extractfile("_devel/__init__.py")
@@ -386,7 +386,7 @@ def test_a_small_file_in_the_tree_of_a_devel_package(tmp_path: Path, kind: str) 
 
 
 def test_a_small_file_at_a_path_of_the_tree_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert wheel(tmp_path).link(f"{{tree}}/bin/tool={tmp_path}/glue") == 1
+    assert wheel(tmp_path).link(f"--file={{tree}}/bin/tool={tmp_path}/glue") == 1
     assert capsys.readouterr().err == (
         f"ERROR: //:core_wheel: bin/tool: `files` places {tmp_path}/glue there, but package core has this path "
         "already; expected one file per path. Give it another path, or exclude the package's\n"

@@ -92,7 +92,7 @@ class Unit:
             ]
             (self.directory / f"edits{number}").write_text(json.dumps({"entries": entries, "digest": []}), "utf-8")
             arguments += [f"--{name}={self.directory}/{name}{number}" for name in ("edits", "segment", "index")]
-        arguments += [f"../r/{name}={self.directory}/{name}" for name in self.names]
+        arguments += [f"--file=../r/{name}={self.directory}/{name}" for name in self.names]
         (self.directory / "params").write_text("\n".join(arguments) + "\n", encoding="utf-8")
         command = [sys.executable, "-I", "-S", "-B", str(self.application), f"@{self.directory}/params"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, env={})

@@ -46,7 +46,7 @@ class Unit:
             (self.directory / f"edits{number}").write_text(json.dumps({"entries": entries, "digest": []}), "utf-8")
             arguments += [f"--{name}={self.directory}/{name}{number}" for name in ("edits", "segment", "index")]
         params = self.directory / "params"
-        params.write_text("\n".join([*arguments, f"../r/a={self.directory}/file"]) + "\n", encoding="utf-8")
+        params.write_text("\n".join([*arguments, f"--file=../r/a={self.directory}/file"]) + "\n", encoding="utf-8")
         return main([f"@{params}"])
 
     def index(self, number: int) -> SegmentIndex:

@@ -49,7 +49,7 @@ class Unit:
         located = []
         for number, (path, content) in enumerate(self.files.items()):
             (self.directory / f"file{number}").write_bytes(content)
-            located.append(f"../r/{path}={self.directory}/file{number}")
+            located.append(f"--file=../r/{path}={self.directory}/file{number}")
         arguments = ["--label=//:core", f"--artifact={NAME}"]
         arguments += [f"--{name}={self.directory}/{name}" for name in ("edits", "manifest", "segment", "index")]
         params = self.directory / "params"

@@ -1,8 +1,5 @@
 """Decides what becomes of every entry of a package.
 
-    plan --label TARGET --definition JSON --manifest FILE… --facts FILE… --builds-on PLAN…
-         --output PLAN --edit UNIT=FILE…
-
 The plan is small and readable; it holds no bulk data. Beside it one edit file per pack
 unit is written, with only what that unit's pack action needs to know: so a new header or
 a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
@@ -10,18 +7,11 @@ a changed fact elsewhere leaves it as it was, and Bazel packs nothing again.
 
 import posixpath
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
 
+from lib.common.arguments import run_program
 from lib.common.manifest import read_manifest
-from lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    named,
-    note,
-    read_document,
-    report_errors,
-    write_document,
-)
+from lib.common.program import ToolError, named, note, read_document, write_document
 from lib.plan.edits import Edit, Edits
 from lib.plan.model import (
     DANGLES,
@@ -205,42 +195,38 @@ def notes(plan: Plan, artifacts: list[Artifact], builds_on: list[Plan], output: 
         yield f"package {plan.package} {why}, so its wheel holds no file of the SDK"
 
 
-def main(argv: list[str]) -> int:
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    definition: str  #: What the BUILD file says about the package.
+    manifest: list[str]  #: Artifacts' manifests.
+    facts: list[str]  #: What inspect found, by unit.
+    builds_on: list[str]  #: Plans of packages that this one builds on.
+    output: str  #: The plan to write.
+    edit: dict[str, str]  #: Edit files to write, by the units that are packed.
+    launchers: dict[str, str]  #: Units that make launchers and forwarders, by artifact.
+
+
+def write(args: Arguments) -> None:
     """Read the inputs, plan, and write the plan and the edit files."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--definition", required=True, help="JSON file: what the BUILD file says about the package")
-    parser.add_argument("--manifest", action="append", default=[], help="an artifact's manifest")
-    parser.add_argument("--facts", action="append", default=[], help="what inspect found in a unit")
-    parser.add_argument("--builds-on", action="append", default=[], help="plan of a package that this one builds on")
-    parser.add_argument("--output", required=True, help="the plan to write")
-    parser.add_argument(
-        "--edit", action="append", default=[], metavar="UNIT=FILE", help="edit file to write for a unit that is packed"
-    )
-    parser.add_argument(
-        "--launchers",
-        action="append",
-        default=[],
-        metavar="ARTIFACT=UNIT",
-        help="unit that makes launchers and forwarders",
-    )
-    args = parser.parse_args(argv)
+    definition = Definition.from_document(read_document(args.definition))
+    facts = read_facts(args.facts, definition.platform)
+    artifacts = [read_artifact(path, facts) for path in args.manifest]
+    builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
+    check_patterns(definition, artifacts)
+    plan = make_plan(definition, artifacts, builds_on)
+    check_not_empty(definition, plan, artifacts)
+    edits = edits_by_unit(plan, facts, args.launchers)
+    check_packed(plan, edits, args.edit)
+    write_document(args.output, plan.to_document())
+    for unit, path in args.edit.items():
+        write_document(path, edits.get(unit, Edits()).to_document())
+    for text in notes(plan, artifacts, builds_on, args.output):
+        note(args.label, text)
 
-    def work() -> None:
-        definition = Definition.from_document(read_document(args.definition))
-        facts = read_facts(args.facts, definition.platform)
-        artifacts = [read_artifact(path, facts) for path in args.manifest]
-        builds_on = [Plan.from_document(read_document(path)) for path in args.builds_on]
-        check_patterns(definition, artifacts)
-        plan = make_plan(definition, artifacts, builds_on)
-        check_not_empty(definition, plan, artifacts)
-        edits = edits_by_unit(plan, facts, file_arguments(args.launchers))
-        edit_files = file_arguments(args.edit)
-        check_packed(plan, edits, edit_files)
-        write_document(args.output, plan.to_document())
-        for unit, path in edit_files.items():
-            write_document(path, edits.get(unit, Edits()).to_document())
-        for text in notes(plan, artifacts, builds_on, args.output):
-            note(args.label, text)
 
-    return report_errors(args.label, work)
+def main(argv: list[str]) -> int:
+    """Plan the package."""
+    return run_program(Arguments, argv, write)

@@ -1,7 +1,5 @@
 """Writes the list of an SDK's packages and libraries that its Python code reads on users' machines.
 
-runtime --label TARGET --version VERSION --package DISTRIBUTION=PLAN… --output LIST
-
 `rules/runtime/libraries/packages.py` reads it:
 
     {"packages": [{"distribution": "my-sdk-core", "libraries": {"liba.so.1": "lib/liba.so.1"}, "tree": "_my_sdk_core"}],
@@ -10,9 +8,11 @@ runtime --label TARGET --version VERSION --package DISTRIBUTION=PLAN… --output
 
 import posixpath
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from lib.common.program import ToolError, argument_parser, read_document, report_errors, write_document
+from lib.common.arguments import run_program
+from lib.common.program import ToolError, read_document, write_document
 from lib.plan.model import COPIES, LIBRARY, PE_LIBRARY, Entry, Plan
 
 
@@ -49,19 +49,23 @@ def listed(packages: Sequence[tuple[str, Plan]]) -> list[dict[str, Any]]:
     return [{"distribution": name, "libraries": libraries, "tree": tree} for (name, tree), libraries in found.items()]
 
 
-def write(given: Sequence[str], output: str, version: str) -> None:
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+
+    label: str
+    version: str  #: Of all packages.
+    package: list[str]  #: DISTRIBUTION=PLAN: the packages.
+    output: str  #: The list to write.
+
+
+def write(args: Arguments) -> None:
     """Write the list. Raises ToolError as `listed` does."""
-    pairs = [one.partition("=")[::2] for one in given]
+    pairs = [one.partition("=")[::2] for one in args.package]
     packages = [(name, Plan.from_document(read_document(path))) for name, path in pairs]
-    write_document(output, {"packages": listed(packages), "version": version})
+    write_document(args.output, {"packages": listed(packages), "version": args.version})
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--version", required=True, help="version of all packages")
-    parser.add_argument("--package", action="append", required=True, help="distribution=plan of a package")
-    parser.add_argument("--output", required=True, help="the list to write")
-    args = parser.parse_args(argv)
-    return report_errors(args.label, lambda: write(args.package, args.output, args.version))
+    """Write the list."""
+    return run_program(Arguments, argv, write)

@@ -1,43 +1,158 @@
 """Writes the bill of materials of a wheel (PEP 770): which artifacts it is made from, with their hashes.
 
-    sbom --label TARGET --project JSON --plan PLAN --index FILE… --license-pattern GLOB…
-         --archive ARTIFACT=SHA256… --origins JSON --output SBOM
-
 CycloneDX JSON, by its reference implementation. That takes longer to import than all else here to do, so it has an
 action of its own beside link.
+
+The main component is the distribution; it depends on the artifacts that it is made from, and on the distributions that
+it requires. All that could vary is fixed: references are names, the serial number follows from the content, and the
+time is the same as in archives.
 """
 
+import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, Property, XsUri
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.model.contact import OrganizationalEntity
+from cyclonedx.model.dependency import Dependency
+from cyclonedx.model.license import LicenseAcknowledgement, LicenseExpression
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
+from packaging.requirements import Requirement
+
 from lib.common.archive_time import archive_time
-from lib.common.program import argument_parser, file_arguments, read_document, report_errors
+from lib.common.arguments import run_program
+from lib.common.program import read_document
 from lib.pack.segment import SegmentIndex
 from lib.plan.model import Plan
 from lib.wheel.metadata_writer import Project
-from tools.actions.sbom.contents import contents
+from tools.actions.sbom.contents import Contents, contents
+from tools.actions.sbom.origins import Origin, read_origins
+
+#: What made the document, and the namespace of its properties.
+GENERATOR = "rules_rocm_python"
+#: Labels of project URLs (PEP 753) that CycloneDX has a type for; all others are websites.
+_REFERENCES = {
+    "documentation": ExternalReferenceType.DOCUMENTATION,
+    "issues": ExternalReferenceType.ISSUE_TRACKER,
+    "source": ExternalReferenceType.VCS,
+}
+
+
+def _purl(distribution: str, version: str | None) -> PackageURL:
+    return PackageURL("pypi", name=distribution.lower().replace("_", "-"), version=version)
+
+
+def _properties(values: dict[str, object]) -> list[Property]:
+    return [Property(name=f"{GENERATOR}:{name}", value=str(value)) for name, value in values.items()]
+
+
+def _license(expression: str) -> LicenseExpression:
+    return LicenseExpression(expression, acknowledgement=LicenseAcknowledgement.DECLARED)
+
+
+def distribution_component(project: Project) -> Component:
+    """Return the component for the distribution that the document is about."""
+    purl = _purl(project.distribution, project.version)
+    return Component(
+        type=ComponentType.LIBRARY,
+        bom_ref=str(purl),
+        name=project.distribution,
+        version=project.version,
+        description=project.summary,
+        purl=purl,
+        licenses=[_license(project.license_expression)],
+        external_references=[
+            ExternalReference(type=_REFERENCES.get(label.lower(), ExternalReferenceType.WEBSITE), url=XsUri(url))
+            for label, url in project.urls
+        ],
+    )
+
+
+def artifact_component(contents: Contents, archive: str | None, origins: Mapping[str, Origin]) -> Component:
+    """Return the component for an artifact; `archive` is the SHA-256 of the archive that it came as, if it is known.
+
+    `origins` are by the artifact's name.
+    """
+    name, component, target = contents.artifact.rsplit("_", 2)
+    values: dict[str, object] = {"artifact:name": name, "artifact:component": component, "artifact:target": target}
+    values |= {"artifact:files": contents.files, "artifact:bytes": contents.size}
+    values |= {"artifact:packed-sha256": contents.sha256, "artifact:hash-of": "archive" if archive else "packed files"}
+    licenses = [Property(name=f"{GENERATOR}:artifact:license-file", value=path) for path in contents.licenses]
+    origin = origins.get(name, Origin())
+    return Component(
+        type=ComponentType.LIBRARY,
+        bom_ref=f"artifact:{contents.artifact}",
+        name=contents.artifact,
+        version=origin.version,
+        purl=PackageURL.from_string(origin.purl) if origin.purl else None,
+        supplier=OrganizationalEntity(name=origin.supplier) if origin.supplier else None,
+        licenses=[_license(origin.license)] if origin.license else (),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=archive or contents.sha256)],
+        properties=[*_properties(values), *licenses],
+    )
+
+
+def required_component(text: str) -> Component:
+    """Return the component for a distribution that is required (PEP 508)."""
+    requirement = Requirement(text)
+    pins = [one.version for one in requirement.specifier if one.operator == "==" and "*" not in one.version]
+    version = pins[0] if len(pins) == 1 else None
+    purl = _purl(requirement.name, version)
+    return Component(type=ComponentType.LIBRARY, bom_ref=str(purl), name=requirement.name, version=version, purl=purl)
+
+
+def document(
+    project: Project,
+    contents: list[Contents],
+    archives: Mapping[str, str],
+    origins: Mapping[str, Origin],
+    seconds: int,
+) -> str:
+    """Return the document as JSON text.
+
+    `archives` maps artifacts to SHA-256, `origins` the names of artifacts to where they come from. `seconds` is the
+    document's time since 1970.
+    """
+    main = distribution_component(project)
+    artifacts = [artifact_component(one, archives.get(one.artifact), origins) for one in contents]
+    required = [required_component(requirement) for requirement in project.requires]
+    metadata = BomMetaData(component=main, timestamp=datetime.fromtimestamp(seconds, UTC))
+    metadata.tools.components.add(Component(type=ComponentType.APPLICATION, bom_ref=GENERATOR, name=GENERATOR))
+    parts = [*artifacts, *required]
+    identity = "\n".join([main.bom_ref.value or "", *(f"{one.sha256} {one.artifact}" for one in contents)])
+    bom = Bom(
+        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity),
+        metadata=metadata,
+        components=parts,
+        dependencies=[
+            Dependency(main.bom_ref, [Dependency(part.bom_ref) for part in parts]),
+            *(Dependency(part.bom_ref) for part in parts),
+        ],
+    )
+    return JsonV1Dot6(bom).output_as_string(indent=1) + "\n"
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    project: str
+    project: str  #: The distribution's metadata.
     plan: str
-    index: list[str]
-    license_pattern: list[str]
-    archive: list[str]
-    origins: str | None
-    output: str
+    index: list[str]  #: Indexes of units' segments.
+    license_pattern: list[str]  #: Glob patterns of paths of licence texts.
+    archive: dict[str, str]  #: SHA-256 of the archives that artifacts came as, by artifact.
+    origins: str | None  #: Where artifacts come from, by their names.
+    output: str  #: Document to write.
 
 
 def write(args: Arguments) -> None:
     """Write the document."""
-    # Imported late: a bad argument or --help shall not wait for it.
-    from tools.actions.sbom.document import document
-    from tools.actions.sbom.origins import read_origins
-
     plan = Plan.from_document(read_document(args.plan))
     packed = {
         entry.path: entry for path in args.index for entry in SegmentIndex.from_document(read_document(path)).entries
@@ -45,22 +160,10 @@ def write(args: Arguments) -> None:
     project = Project.from_document(read_document(args.project))
     found = contents(plan, packed, tuple(args.license_pattern))
     origins = read_origins(args.origins, project.version) if args.origins else {}
-    text = document(project, found, file_arguments(args.archive), origins, archive_time())
+    text = document(project, found, args.archive, origins, archive_time())
     Path(args.output).write_text(text, encoding="utf-8")
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
-    parser.add_argument("--plan", required=True, help="the package's plan")
-    parser.add_argument("--index", action="append", default=[], help="index of a unit's segment")
-    parser.add_argument("--license-pattern", action="append", default=[], help="glob pattern of paths of licence texts")
-    parser.add_argument(
-        "--archive", action="append", default=[], metavar="ARTIFACT=SHA256", help="archive that an artifact came as"
-    )
-    parser.add_argument("--origins", help="JSON file: where artifacts come from, by their names")
-    parser.add_argument("--output", required=True, help="document to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the document."""
+    return run_program(Arguments, argv, write)

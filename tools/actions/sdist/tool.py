@@ -1,8 +1,5 @@
 """Writes a source distribution (PEP 517, PEP 643) of small files, the same bytes each time.
 
-    sdist --label TARGET --project JSON --description README --sdist OUT --metadata OUT
-          --digest OUT ARCHIVE_PATH=FILE…
-
 PKG-INFO is made here; all else is given.
 """
 
@@ -14,14 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.archive_time import archive_time
+from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    read_document,
-    report_errors,
-)
+from lib.common.program import ToolError, read_document
 from lib.wheel.deflated_run import join, small_run
 from lib.wheel.metadata_writer import Project, core_metadata
 
@@ -37,15 +29,15 @@ PKG_INFO = "PKG-INFO"
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    project: str
-    description: str
-    sdist: str
-    metadata: str
-    digest: str
-    files: list[str]
+    project: str  #: The distribution's metadata.
+    description: str  #: The long description, in Markdown.
+    sdist: str  #: Source distribution to write.
+    metadata: str  #: Core metadata to write.
+    digest: str  #: JSON file to write: filename, size, SHA-256.
+    file: dict[str, str]  #: Files by their paths in the archive.
 
 
 def archive(root: str, files: dict[str, bytes]) -> bytes:
@@ -67,7 +59,7 @@ def gzipped(content: bytes) -> bytes:
 
 def write(args: Arguments) -> None:
     """Write the sdist, its metadata and its digest."""
-    files = {name: Path(path).read_bytes() for name, path in file_arguments(args.files).items()}
+    files = {name: Path(path).read_bytes() for name, path in args.file.items()}
     project = Project.from_document(read_document(args.project))
     metadata = core_metadata(project, Path(args.description).read_text(encoding="utf-8"))
     if PKG_INFO in files:
@@ -83,14 +75,5 @@ def write(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--project", required=True, help="JSON file: the distribution's metadata")
-    parser.add_argument("--description", required=True, help="Markdown file: the long description")
-    parser.add_argument("--sdist", required=True, help="source distribution to write")
-    parser.add_argument("--metadata", required=True, help="core metadata to write")
-    parser.add_argument("--digest", required=True, help="JSON file to write: filename, size, sha256")
-    parser.add_argument("files", nargs="*", metavar="ARCHIVE_PATH=FILE", help="files of the sdist")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the sdist."""
+    return run_program(Arguments, argv, write)

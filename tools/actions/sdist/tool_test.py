@@ -41,7 +41,7 @@ def build(
     for number, (name, content) in enumerate(files.items()):
         (directory / str(number)).write_bytes(content)
         (directory / str(number)).chmod(0o755)
-        arguments.append(f"{name}={directory}/{number}")
+        arguments.append(f"--file={name}={directory}/{number}")
     return main(arguments)
 
 

@@ -1,24 +1,15 @@
 """Reports the sizes of packages: host, device, data, installed and download, and of thin packages what fat ones hold.
 
-    size_report --label TARGET --style CSS [--coverage JSON] --html FILE --json FILE
-                (--plan KEY=FILE --digest KEY=FILE --index KEY=FILE… --facts KEY=FILE…)…
-
-KEY says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
+A key says which package a file tells about. No wheel and no segment is read: their documents have all numbers.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lib.common.arguments import run_program
 from lib.common.digest import read_digest
-from lib.common.program import (
-    ToolError,
-    argument_parser,
-    file_arguments,
-    read_document,
-    report_errors,
-    write_document,
-)
+from lib.common.program import ToolError, read_document, write_document
 from lib.coverage.table import read_coverage
 from lib.pack.segment import SegmentIndex
 from lib.plan.model import Plan
@@ -28,17 +19,17 @@ from tools.actions.size_report.page import report_page
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    style: str
-    coverage: str | None
-    plan: list[str]
-    digest: list[str]
-    index: list[str]
-    facts: list[str]
-    html: str
-    json: str
+    style: str  #: Style sheet of the page.
+    coverage: str | None  #: Coverage table: which library has code for which GPU.
+    plan: dict[str, str]  #: Packages' plans.
+    digest: dict[str, str]  #: Their wheels' names and sizes.
+    index: list[str]  #: KEY=FILE: indexes of their segments.
+    facts: list[str]  #: KEY=FILE: facts of their units.
+    html: str  #: Page to write.
+    json: str  #: Document to write.
 
 
 def _by_key(pairs: list[str]) -> dict[str, list[str]]:
@@ -51,17 +42,17 @@ def _by_key(pairs: list[str]) -> dict[str, list[str]]:
 
 def read_packages(args: Arguments) -> list[MeasuredPackage]:
     """Read what is known of packages, in the order of their plans. Raises ToolError for one without a digest."""
-    digests, indexes, facts = file_arguments(args.digest), _by_key(args.index), _by_key(args.facts)
+    indexes, facts = _by_key(args.index), _by_key(args.facts)
     documents: dict[str, dict[str, Any]] = {}  # Packages that are made from the same artifacts have the same facts.
     packages = []
-    for key, path in file_arguments(args.plan).items():
-        if key not in digests:
+    for key, path in args.plan.items():
+        if key not in args.digest:
             raise ToolError(f"--plan={key}={path}: expected the digest of the package's wheel, --digest={key}=FILE")
         read = [SegmentIndex.from_document(read_document(index)) for index in indexes.get(key, [])]
         for one in facts.get(key, []):
             if one not in documents:
                 documents[one] = read_document(one)["files"]
-        digest = read_digest(digests[key])
+        digest = read_digest(args.digest[key])
         packages.append(
             MeasuredPackage(
                 plan=Plan.from_document(read_document(path)),
@@ -84,16 +75,5 @@ def write(args: Arguments) -> None:
 
 
 def main(argv: list[str]) -> int:
-    """Parse the arguments and write."""
-    parser = argument_parser(__doc__)
-    parser.add_argument("--label", required=True, help="Bazel target, named in errors")
-    parser.add_argument("--style", required=True, metavar="CSS", help="style sheet of the page")
-    parser.add_argument("--coverage", metavar="JSON", help="coverage table: which library has code for which GPU")
-    parser.add_argument("--plan", action="append", required=True, metavar="KEY=FILE", help="a package's plan")
-    parser.add_argument("--digest", action="append", default=[], metavar="KEY=FILE", help="its wheel's name and size")
-    parser.add_argument("--index", action="append", default=[], metavar="KEY=FILE", help="index of one of its segments")
-    parser.add_argument("--facts", action="append", default=[], metavar="KEY=FILE", help="facts of one of its units")
-    parser.add_argument("--html", required=True, metavar="FILE", help="page to write")
-    parser.add_argument("--json", required=True, metavar="FILE", help="document to write")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report_errors(args.label, lambda: write(args))
+    """Write the report."""
+    return run_program(Arguments, argv, write)

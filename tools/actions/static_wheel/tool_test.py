@@ -44,7 +44,7 @@ def build(
     (directory / "description").write_text("# Readme ï\n", encoding="utf-8")
     for number, (name, content) in enumerate(FILES.items()):
         (directory / str(number)).write_bytes(content)
-        arguments.append(f"{name}={directory}/{number}")
+        arguments.append(f"--file={name}={directory}/{number}")
     return main(arguments)
 
 

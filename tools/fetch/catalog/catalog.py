@@ -21,7 +21,6 @@ its status (st_ctime) is one of them: whoever replaces a file can keep the other
 left for the scan to say.
 """
 
-import argparse
 import json
 import os
 import stat
@@ -30,6 +29,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.arguments import read_arguments
+from lib.common.program import ToolError
 from tools.fetch.catalog.names import ARCHIVES, ArtifactName, CatalogError, archive_suffix, check_name, parse_name
 from tools.fetch.catalog.repository import Elsewhere, write_repository
 from tools.fetch.catalog.scan import scan
@@ -37,14 +38,14 @@ from tools.fetch.catalog.scan import scan
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says."""
 
-    artifacts: Path
-    repository: str
-    output: Path
-    list_archives: bool
-    archived: list[str]
-    named_by: str
+    artifacts: Path  #: Directory of artifact folders and archives.
+    list_archives: bool  #: Whether to print the archives, each with a stamp, instead.
+    archived: list[str]  #: FILE=REPOSITORY: the repositories of archives.
+    repository: str = ""  #: Canonical name of the repository.
+    output: Path = Path()  #: Directory of the repository.
+    named_by: str = "--artifacts"  #: What names the directory of artifacts, for errors.
 
 
 def find_artifacts(directory: Path, named_by: str) -> dict[ArtifactName, Path]:
@@ -128,7 +129,7 @@ def report(work: Callable[[], None]) -> int:
     """Do the work; return 1, with one line on standard error, when the input cannot be used."""
     try:
         work()
-    except CatalogError as error:
+    except (CatalogError, ToolError) as error:
         print(error, file=sys.stderr)
         return 1
     except OSError as error:
@@ -139,19 +140,7 @@ def report(work: Callable[[], None]) -> int:
 
 def main(argv: list[str]) -> int:
     """Run the scan; return 1, with one line on standard error when the input cannot be used."""
-    parser = argparse.ArgumentParser(description="Writes the files of a repository of artifacts.")
-    parser.add_argument("--artifacts", type=Path, required=True, help="directory of artifact folders and archives")
-    parser.add_argument("--repository", default="", help="canonical name of the repository")
-    parser.add_argument("--output", type=Path, default=Path(), help="directory of the repository")
-    parser.add_argument("--list-archives", action="store_true", help="print the archives, each with a stamp, instead")
-    parser.add_argument(
-        "--archived", action="append", default=[], metavar="FILE=REPOSITORY", help="repository of an archive"
-    )
-    parser.add_argument(
-        "--named-by", default="--artifacts", metavar="TEXT", help="what names the directory, for errors"
-    )
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report(lambda: write(args))
+    return report(lambda: write(read_arguments(Arguments, argv)))
 
 
 if __name__ == "__main__":

@@ -1,20 +1,17 @@
 """Unpacks the archive of one artifact and writes the files of its repository, for the rule `artifact_archive`.
 
-    python3 -m tools.fetch.catalog.one_archive --archive FILE --artifact NAME --repository CANONICAL_NAME --output DIR
-        [--size BYTES] [--sha256 HEX] [--zstd LIBRARY] [--max-members N] [--max-bytes N] [--max-ratio N]
-
-writes into the output directory what `tools.fetch.catalog.catalog` does of a folder; the artifact lies unpacked in
+It writes into the output directory what `tools.fetch.catalog.catalog` does of a folder; the artifact lies unpacked in
 `unpacked/`. With anything that is wrong with the archive, nothing is written. What the archive's digest has to be is
 recorded with the artifact, for the bill of materials: of an archive that nothing locks, the unpacked files are what
 counts, and wheels made of them are those that the folder gives.
 """
 
-import argparse
 import shutil
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from lib.common.arguments import read_arguments
 from tools.fetch.catalog.archive import Limits
 from tools.fetch.catalog.catalog import report
 from tools.fetch.catalog.names import CatalogError, parse_name
@@ -24,22 +21,23 @@ from tools.fetch.catalog.unpack import unpack
 
 #: Where the artifact lies in the repository, and below which Bazel is to see no packages.
 UNPACKED = "unpacked"
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """The command line; `--help` says what each argument is."""
+    """What the rule says."""
 
-    archive: Path
-    artifact: str
-    repository: str
-    output: Path
-    size: int | None
-    sha256: str
-    zstd: Path | None
-    max_members: int
-    max_bytes: int
-    max_ratio: int
+    archive: Path  #: {name}_{component}_{target}.tar.zst, or of another suffix.
+    artifact: str  #: The artifact's name.
+    repository: str  #: Canonical name of the repository.
+    output: Path  #: Directory of the repository.
+    size: int | None  #: What the archive's size has to be, in bytes.
+    zstd: Path | None  #: The decoder's shared library, for .tar.zst.
+    sha256: str = ""  #: What the archive's SHA-256 has to be, in hex; empty: anything.
+    max_members: int = _LIMITS.members  #: How many members the archive may have.
+    max_bytes: int = _LIMITS.size  #: How many bytes it may unpack to.
+    max_ratio: int = _LIMITS.ratio  #: How many bytes each of its bytes may become.
 
 
 def write(args: Arguments) -> None:
@@ -71,20 +69,7 @@ def write(args: Arguments) -> None:
 
 def main(argv: list[str]) -> int:
     """Unpack and scan; return 1, with one line on standard error when the archive cannot be used."""
-    defaults = Limits()
-    parser = argparse.ArgumentParser(description="Unpacks one artifact and writes the files of its repository.")
-    parser.add_argument("--archive", type=Path, required=True, help="the archive, {name}_{component}_{target}.tar.zst")
-    parser.add_argument("--artifact", required=True, help="the artifact's name")
-    parser.add_argument("--repository", required=True, help="canonical name of the repository")
-    parser.add_argument("--output", type=Path, required=True, help="directory of the repository")
-    parser.add_argument("--size", type=int, help="what the archive's size has to be, in bytes")
-    parser.add_argument("--sha256", default="", help="what the archive's SHA-256 has to be, in hex")
-    parser.add_argument("--zstd", type=Path, help="the decoder's shared library, for .tar.zst")
-    parser.add_argument("--max-members", type=int, default=defaults.members, help="how many members it may have")
-    parser.add_argument("--max-bytes", type=int, default=defaults.size, help="bytes that it may unpack to")
-    parser.add_argument("--max-ratio", type=int, default=defaults.ratio, help="bytes that each of its bytes may become")
-    args = Arguments(**vars(parser.parse_args(argv)))
-    return report(lambda: write(args))
+    return report(lambda: write(read_arguments(Arguments, argv)))
 
 
 if __name__ == "__main__":

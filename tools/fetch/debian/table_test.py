@@ -136,6 +136,8 @@ def test_a_dependency_without_a_rule(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(Apt, "create", lambda *_: FakeApt(*names))
-    status = main(["resolve", str(tmp_path), f"--package={names[0]}", "--label=rocm.debian", *options])
+    status = main(
+        ["--step=resolve", f"--directory={tmp_path}", f"--package={names[0]}", "--label=rocm.debian", *options]
+    )
     assert (status, said in capsys.readouterr().err) == (1 if said else 0, True)
     assert (tmp_path / "resolved.json").exists() == (not said)

@@ -1,25 +1,21 @@
 """Debian's packages as artifacts: the program of the repository rule `debian`, run when that is fetched.
 
-    tool.py resolve DIRECTORY [--suite SUITE] [--set NAME | --package NAME... [--plain]] [--system PATTERN...]
-    tool.py download DIRECTORY
-    tool.py lay-out DIRECTORY [--plain]
-
-`resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in order of
-which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which packages
-each artifact is made from. Packages are ROCm's, or with `--plain` any SDK's. The program stands on the standard
-library, because it runs before anything is fetched.
+The step `resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in
+order of which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which
+packages each artifact is made from. Packages are ROCm's, or with `--plain` any SDK's. The program stands on the
+standard library, because it runs before anything is fetched.
 """
 
-import argparse
 import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from lib.common.program import ToolError, read_document, report_errors, write_document
+from lib.common.arguments import run_program
+from lib.common.program import ToolError, read_document, write_document
 from tools.fetch.debian.apt import Apt, DebianPackage
 from tools.fetch.debian.table import (
     SELECTIONS,
@@ -137,36 +133,38 @@ def selection_of(name: str, packages: list[str]) -> PackageSelection:
     return SELECTIONS[name]
 
 
-def main(argv: list[str]) -> int:
-    """Run one step; return 1, with a message on standard error, if it cannot be done."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("step", choices=["resolve", "download", "lay-out"], help="what to do")
-    parser.add_argument("directory", type=Path, help="where all is kept")
-    parser.add_argument("--suite", default="", help="suite of Debian or Ubuntu; the usual one if empty")
-    parser.add_argument("--set", default="all", help="set of packages: " + ", ".join(sorted(SELECTIONS)))
-    parser.add_argument("--package", action="append", default=[], help="a package to begin with, instead of a set")
-    parser.add_argument("--plain", action="store_true", help="make an artifact of each package, whatever it is")
-    parser.add_argument("--system", action="append", default=[], help="packages that are not taken")
-    parser.add_argument("--label", default="debian_rocm", help="name of the repository, for messages")
-    args = parser.parse_args(argv)
+@dataclass(frozen=True)
+class Arguments:
+    """What the rule says."""
 
-    def work() -> None:
-        try:
-            take_step()
-        except OSError as error:
-            where = error.filename or args.directory
-            raise ToolError(f"{where}: {error.strerror}; check its permissions and the space on its disk") from None
+    step: Literal["resolve", "download", "lay-out"]
+    directory: Path  #: Where all is kept.
+    package: list[str]  #: Packages to begin with, instead of a set.
+    plain: bool  #: Whether each package is an artifact of its own, whatever it is.
+    system: list[str]  #: Patterns of packages that are not taken.
+    suite: str = ""  #: Of Debian or Ubuntu; the usual one if empty.
+    set: str = "all"  #: Name of a set of packages.
+    label: str = "debian_rocm"  #: Name of the repository, for messages.
 
-    def take_step() -> None:
-        rules = partial(plain_rule_of if args.plain else rule_of, system=args.system)
+
+def take_step(args: Arguments) -> None:
+    """Take one step. Raises ToolError if it cannot be done."""
+    rules = partial(plain_rule_of if args.plain else rule_of, system=args.system)
+    try:
         if args.step == "resolve":
             resolve(args.directory, args.suite, selection_of(args.set, args.package), rules, args.system)
         elif args.step == "download":
             download(args.directory)
         else:
             lay_out(args.directory, rules, plain=args.plain)
+    except OSError as error:
+        where = error.filename or args.directory
+        raise ToolError(f"{where}: {error.strerror}; check its permissions and the space on its disk") from None
 
-    return report_errors(args.label, work)
+
+def main(argv: list[str]) -> int:
+    """Take one step; return 1, with a message on standard error, if it cannot be done."""
+    return run_program(Arguments, argv, take_step)
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def downloaded(tmp_path: Path) -> Path:
 
 @pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
 def test_artifacts_that_the_catalog_takes(downloaded: Path) -> None:
-    assert main(["lay-out", str(downloaded)]) == 0
+    assert main(["--step=lay-out", f"--directory={downloaded}"]) == 0
     assert sorted(path.name for path in downloaded.iterdir()) == ["artifacts", "packages.json", "resolved.json"]
     repository = downloaded / "repository"
     repository.mkdir()
@@ -73,7 +73,7 @@ def test_artifacts_that_the_catalog_takes(downloaded: Path) -> None:
 @pytest.mark.skipif(not shutil.which("dpkg-deb"), reason="only Debian and its kin have dpkg-deb")
 def test_packages_of_any_sdk(downloaded: Path) -> None:
     """Each is an artifact, with all its files, and there is no word of ROCm."""
-    assert main(["lay-out", str(downloaded), "--plain"]) == 0
+    assert main(["--step=lay-out", f"--directory={downloaded}", "--plain"]) == 0
     folders = downloaded / "artifacts"
     found = sorted(str(path.relative_to(folders)) for path in folders.rglob("*") if path.is_file())
     assert found == [
@@ -93,7 +93,7 @@ def test_packages_of_any_sdk(downloaded: Path) -> None:
 def test_a_file_that_two_packages_of_any_sdk_have(downloaded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The remedy is an attribute, not a table of these rules."""
     write_deb(downloaded / "debs/librocblas0.deb", file("usr/lib/x86_64-linux-gnu/libnuma.so.1"))
-    assert main(["lay-out", str(downloaded), "--plain"]) == 1
+    assert main(["--step=lay-out", f"--directory={downloaded}", "--plain"]) == 1
     assert "libnuma.so.1, which libnuma1 has already; name the package in `system`" in capsys.readouterr().err
 
 
@@ -102,24 +102,24 @@ def test_no_space_left(downloaded: Path, capsys: pytest.CaptureFixture[str], mon
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(Unpacking, "add", full)
-    assert main(["lay-out", str(downloaded), "--label=rocm.debian"]) == 1
+    assert main(["--step=lay-out", f"--directory={downloaded}", "--label=rocm.debian"]) == 1
     assert capsys.readouterr().err == (
         f"ERROR: rocm.debian: {downloaded}: No space left on device; check its permissions and the space on its disk\n"
     )
 
 
 def test_an_unknown_set(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["resolve", str(tmp_path), "--set=tiny"]) == 1
+    assert main(["--step=resolve", f"--directory={tmp_path}", "--set=tiny"]) == 1
     assert "ROCM_DEBIAN_SET=tiny: there is no such set; expected one of all, small" in capsys.readouterr().err
 
 
 def test_a_package_that_no_rule_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["resolve", str(tmp_path), "--package=hipcc", "--package=bash"]) == 1
+    assert main(["--step=resolve", f"--directory={tmp_path}", "--package=hipcc", "--package=bash"]) == 1
     said = capsys.readouterr().err
     assert "no rule of ROCm's packages for bash; choose others, declare `artifacts.debian` for another SDK" in said
 
 
 def test_a_package_that_stays_with_the_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--plain", "--package=libc6", "--package=ffmpeg", "--system=libc*"]
-    assert main(["resolve", str(tmp_path), *options]) == 1
+    assert main(["--step=resolve", f"--directory={tmp_path}", *options]) == 1
     assert "`system` leaves out libc6; remove it from `packages`, or from `system`" in capsys.readouterr().err

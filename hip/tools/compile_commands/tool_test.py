@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from hip.tools.compile_commands import tool
-from hip.tools.compile_commands.database import Places
+from hip.tools.compile_commands.tool import Places
 from lib.common.program import ToolError
 
 

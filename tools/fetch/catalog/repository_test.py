@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 from tools.fetch.catalog.names import parse_name
+from tools.fetch.catalog.repository import directories_of, watched
 from tools.fetch.catalog.scan import ScannedArtifact
-from tools.fetch.catalog.watched import directories_of, watched
 
 
 def made(root: Path, *directories: str, **links: str) -> list[Path]:
