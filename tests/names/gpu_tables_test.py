@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.names.gpu_tables import built, family_members, kind_of, written_files
 from lib.gpus.table import TARGETS
+from tests.names.gpu_tables import built, family_members, kind_of, written_files
 
 WORKSPACE = Path(__file__).parents[2]
 

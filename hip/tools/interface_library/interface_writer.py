@@ -13,9 +13,9 @@ from typing import Final
 
 from hip.tools.interface_library.interface import Interface, Symbol
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import encode
 from lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
 from lib.elf.reader import DYN64
-from lib.elf.search_path import encode
 from lib.elf.versions import version_definitions
 from lib.elf.writer import ElfWriter, Section, StringTableWriter
 
