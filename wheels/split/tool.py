@@ -20,8 +20,7 @@ from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.flat_index import write_flat_index
 from wheels.split.groups import parse_groups
 from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
-from wheels.split.report import describe
-from wheels.split.sizes import SplitSizes, measure, write_report
+from wheels.split.sizes import SplitSizes, describe, measure, write_report
 from wheels.split.write import space_for_thin_wheels, write_thin_wheels
 from wheels.verify.device.stray_code import COLLECTOR
 
