@@ -15,7 +15,7 @@ from packaging.version import Version
 
 from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
 from lib.common.program import printable, size_text
-from lib.pack.segment import COMPRESSIONS
+from lib.pack.segment import LEVELS
 from lib.wheel.wheel_writer import Written
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
@@ -133,7 +133,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
     )
-    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)")
+    add("--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)")
 
 
 def _add_patterns(result: argparse.ArgumentParser) -> None:

@@ -10,7 +10,8 @@ from lib.elf.patched import write_patched
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from lib.pack.packed_tree import packed_run
-from lib.pack.packer import LEVELS, Work, pack_unit
+from lib.pack.packer import Work, pack_unit
+from lib.pack.segment import LEVELS
 from lib.plan.edits import Edit, Edits
 from lib.wheel.deflated_run import join
 from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel

@@ -23,7 +23,7 @@ from lib.common.program import (
     usable_cores,
     write_document,
 )
-from lib.pack.segment import COMPRESSIONS, SegmentIndex
+from lib.pack.segment import LEVELS, SegmentIndex
 from lib.plan.edits import Edits
 
 
@@ -54,7 +54,7 @@ def pack(args: Arguments) -> None:
         )
     if any(one.entries or one.digest for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
-        from lib.pack.packer import LEVELS, Work, pack_unit
+        from lib.pack.packer import Work, pack_unit
 
         located = located_sources(args.manifest, args.artifact, args.files)
         work = [Work(*one) for one in zip(edits, segments, strict=True)]
@@ -78,7 +78,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--artifact", required=True, help="name of the artifact")
     parser.add_argument("--manifest", required=True, help="the artifact's manifest")
     parser.add_argument("--launcher", help="the compiled launcher")
-    parser.add_argument("--compression", choices=COMPRESSIONS, default="balanced", help="speed against size")
+    parser.add_argument("--compression", choices=LEVELS, default="balanced", help="speed against size")
     parser.add_argument("--threads", type=int, default=1, help="threads that deflate, if there are cores for them")
     parser.add_argument("--verbose", action="store_true", help="print how much was packed, and how fast")
     parser.add_argument(
