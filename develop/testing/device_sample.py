@@ -18,7 +18,8 @@ from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
 from lib.device.model import Method, Pointer
 from lib.device.wrapper import MAGIC as WRAPPER_MAGIC
 from lib.elf import constants as c
-from lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ, RELATIVE_TYPES, SYMBOL_TYPES
+from lib.elf.cpus import BY_MACHINE
+from lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ
 from lib.elf.symbols import SYM_SIZE
 
 HOST = "host-x86_64-unknown-linux-gnu-"
@@ -162,11 +163,11 @@ class Sample:
             wrappers += pack("<IIQQ", WRAPPER_MAGIC, 1, inside, 0)
             at = address + 24 * number + 8
             if pointer is Pointer.RELATIVE:
-                rela += pack("<QQQ", at, RELATIVE_TYPES[self.machine], target)
+                rela += pack("<QQQ", at, BY_MACHINE[self.machine].relative, target)
             elif pointer is Pointer.SYMBOL:
                 # By turns, a symbol of the bundle, and the distance from one of the section.
                 value = targets[0][0] if number % 2 else target
-                rela += pack("<QQQ", at, len(symbols) // 24 << 32 | SYMBOL_TYPES[self.machine], target - value)
+                rela += pack("<QQQ", at, len(symbols) // 24 << 32 | BY_MACHINE[self.machine].symbolic, target - value)
                 symbols += pack("<IBBHQQ", 0, 0x11, 0, 1 + (self.first is not First.NOTHING), value, 0)
             elif pointer is Pointer.RELR:
                 relr.append(at)

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile, refusal
 from lib.elf.patched import open_patched
 from lib.elf.reader import read_elf
-from lib.elf.search_path import SearchPath
 from lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30

@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.free_space import MIN_PAGE
 from lib.elf.model import ElfFile
 from lib.elf.patch import Literal, Patch
 from lib.elf.reader import PHDR64, read_elf
-from lib.elf.search_path import SearchPath
 
 COMPILERS = {"x86_64": ("gcc", "cc"), "aarch64": ("aarch64-linux-gnu-gcc",)}
 LINKER_PROGRAMS = {"bfd": "ld.bfd", "gold": "ld.gold", "lld": "ld.lld", "mold": "mold"}

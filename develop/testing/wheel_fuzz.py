@@ -27,7 +27,7 @@ from lib.common.program import ToolError
 from wheels.verify import registry
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
-from wheels.verify.report import documents, text
+from wheels.verify.report import render, render_sarif
 
 BUNDLE: Final = bundle(
     [(HOST, b""), (f"{PREFIX}gfx1030", b"first"), (f"{PREFIX}gfx90a:xnack+", b"second" * 9)], align=16
@@ -107,8 +107,8 @@ def check(data: bytes, path: Path) -> str:
         if not (finding.evidence and finding.wheel in ("", path.name)):
             raise FindingError(f"a finding without evidence, or about nothing: {finding}")
     if not len(data) % 8:  # They take as long as all else.
-        for report in (text.render(outcome), documents.render_sarif(outcome, RULES)):
-            report.encode("utf-8")
+        for text in (render(outcome), render_sarif(outcome, RULES)):
+            text.encode("utf-8")
     found = {finding.severity for finding in outcome.judged.findings}
     return next((severity.value for severity in Severity if severity in found), "clean")
 

@@ -33,6 +33,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     Label("//lib/gpus:paths.py"),
 ] + [Label("//lib/elf:" + name) for name in [
     "constants.py",
+    "cpus.py",
     "library_name.py",
     "model.py",
     "opened_names.py",

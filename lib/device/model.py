@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 
-from lib.elf.source import ElfError
+from lib.elf.source import ElfError, FileError
 from lib.gpus.target_id import SPIRV, TargetId, parse_target_id
 
 
@@ -175,21 +175,8 @@ class DeviceCode:
         return tuple(bundle for bundle in self.bundles if bundle.offset not in wrapped)
 
 
-class DeviceError(Exception):
-    """A file whose device code cannot be read.
-
-    `path` is the name the caller gave the file, `offset` the file offset in bytes at which the trouble was found, and
-    `reason` says what was expected and what was found there.
-    """
-
-    def __init__(self, path: str, offset: int, reason: str) -> None:
-        super().__init__(path, offset, reason)
-        self.path = path
-        self.offset = offset
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.path}: at file offset {self.offset:#x}: {self.reason}"
+class DeviceError(FileError):
+    """A file whose device code cannot be read."""
 
 
 @contextmanager

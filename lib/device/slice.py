@@ -5,7 +5,7 @@
         for chunk in patch.chunks(file): ...
 
 Headers and tables are read, not code, except bundles that are compressed and lose some: those are inflated, once for
-all patches that `plan_slices` makes, and compressed again. The patch goes with others: `lib.elf.compose.then`
+all patches that `plan_slices` makes, and compressed again. The patch goes with others: `lib.elf.patched.then`
 plans an edit of the search path on the outcome. `slice_plan` says what is kept, `lib.elf.resize` what happens to
 the library around it.
 """

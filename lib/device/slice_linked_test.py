@@ -16,11 +16,10 @@ from develop.testing.linked_elf import compiler, complaints, facts, linkers, tak
 from develop.testing.slice_check import differences
 from lib.device.model import DeviceError
 from lib.device.slice import DEFAULT_LEVEL, plan_slice
-from lib.elf.compose import then
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.patch import Patch, Strategy
-from lib.elf.patched import write_patched
-from lib.elf.search_path import SearchPath
+from lib.elf.patched import then, write_patched
 from lib.gpus.target_id import parse_target_id
 
 pytestmark = pytest.mark.skipif(compiler() is None, reason="no C compiler on this machine")

@@ -15,8 +15,9 @@ from typing import Final
 
 from lib.device.model import Pointer, SplitWrapper, Wrapper
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE
 from lib.elf.model import ElfFile, SectionHeader
-from lib.elf.references import RELA, RELATIVE_TYPES, SYMBOL_TYPES, WORD, rela_batches, relr_runs
+from lib.elf.references import RELA, WORD, rela_batches, relr_runs
 from lib.elf.source import Source
 from lib.pe.model import PeImage, Section
 
@@ -126,10 +127,11 @@ def _relocations(
 def _relocated(source: Source, elf: ElfFile, at: int, info: int, addend: int) -> tuple[Pointer, int]:
     """Return the kind and the target address of the relocation at file offset `at`."""
     symbol, kind = divmod(info, 1 << 32)
-    if kind == RELATIVE_TYPES.get(elf.machine):
+    cpu = BY_MACHINE.get(elf.machine)
+    known = [cpu.relative, cpu.symbolic] if cpu else []
+    if cpu and kind == cpu.relative:
         return Pointer.RELATIVE, addend
-    if kind != SYMBOL_TYPES.get(elf.machine):
-        known = [RELATIVE_TYPES.get(elf.machine), SYMBOL_TYPES.get(elf.machine)]
+    if kind not in known:
         reason = f"the pointer of a wrapper in {SECTION} has relocation type {kind} of machine {elf.machine}"
         raise source.error(at, f"{reason}; expected one of {known}")
     table = elf.offset_of(elf.dynamic_value(c.DT_SYMTAB) or 0)

@@ -7,12 +7,12 @@ import pytest
 
 from develop.testing.elf_sample import Sample
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader, refusal
 from lib.elf.patch import Patch, Strategy
 from lib.elf.reader import read_elf
-from lib.elf.search_path import SearchPath
 from lib.elf.source import ElfError
 
 LONG = "$ORIGIN/" + "long/" * 30

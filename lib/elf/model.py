@@ -4,11 +4,13 @@ Fields follow the names of the gABI's structures. Offsets are file offsets in by
 virtual addresses as linked, before any load bias.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE, CPUS
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +175,17 @@ class ElfFile:
 
 #: What the SONAME of glibc's dynamic loader begins with (ld-linux-x86-64.so.2, ld-linux-aarch64.so.1).
 LOADER_NAMES: Final = ("ld-linux", "ld.so.", "ld64.so.")
+#: How an entry of a search path begins that moves with its file (ld.so(8), "Dynamic string tokens").
+_ORIGIN: Final = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})(?=/|$)")
+
+
+def after_origin(entry: str) -> str | None:
+    """Return what an entry of a search path has behind $ORIGIN, such as `/../lib`; None if it begins otherwise.
+
+    Others depend on the machine: they are directories of it, or begin in the current one.
+    """
+    match = _ORIGIN.match(entry)
+    return entry[match.end() :] if match else None
 
 
 def refusal(elf: ElfFile) -> str | None:
@@ -182,8 +195,9 @@ def refusal(elf: ElfFile) -> str | None:
         return f"only 64-bit little-endian files are edited; this one is {elf.elf_class}-bit {order}-endian"
     if elf.type not in (c.ET_EXEC, c.ET_DYN):
         return f"only programs and shared libraries are edited; e_type is {elf.type} (1: relocatable, 4: core dump)"
-    if elf.machine not in (c.EM_X86_64, c.EM_AARCH64):
-        return f"only x86_64 (62) and aarch64 (183) files are edited; e_machine is {elf.machine} (224: AMD GPU code)"
+    if elf.machine not in BY_MACHINE:
+        known = " and ".join(f"{cpu.name} ({cpu.elf_machine})" for cpu in CPUS)
+        return f"only {known} files are edited; e_machine is {elf.machine} (224: AMD GPU code)"
     if elf.debug_only:
         return "a separate file of debug information is not edited"
     if not elf.has_dynamic:

@@ -12,6 +12,7 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE
 from lib.elf.model import ElfFile
 from lib.elf.source import Source
 from lib.elf.symbols import SYM_SIZE
@@ -20,10 +21,6 @@ DT_RELA: Final = 7
 DT_RELASZ: Final = 8
 DT_RELRSZ: Final = 35
 DT_RELR: Final = 36
-#: The type that adds the load bias to the addend.
-RELATIVE_TYPES: Final = {c.EM_X86_64: 8, c.EM_AARCH64: 1027}
-#: The type that adds the value of a symbol to the addend.
-SYMBOL_TYPES: Final = {c.EM_X86_64: 1, c.EM_AARCH64: 257}
 #: An Elf64_Rela: r_offset, r_info, r_addend.
 RELA: Final = Struct("<QQq")
 WORD: Final = Struct("<Q")
@@ -71,8 +68,6 @@ def _table(source: Source, elf: ElfFile, tag: int, size_tag: int, entry: int) ->
         yield at, source.read(at, min(_BATCH, start + size - at), "relocations")
 
 
-#: The type that calls a function for the address.
-IRELATIVE_TYPES: Final = {c.EM_X86_64: 37, c.EM_AARCH64: 1032}
 #: Where in an Elf64_Rela the addend is, in bytes.
 _ADDEND: Final = 16
 _WINDOW: Final = 1 << 16
@@ -116,21 +111,21 @@ def references(source: Source, elf: ElfFile, index: int) -> Iterator[Reference]:
 
 
 def _rela_references(source: Source, elf: ElfFile, index: int, inside: range) -> Iterator[Reference]:
-    relative, symbolic = RELATIVE_TYPES.get(elf.machine), SYMBOL_TYPES.get(elf.machine)
+    cpu = BY_MACHINE.get(elf.machine)
     symbols = _Symbols(source, elf)
     for start, batch in rela_batches(source, elf):
         for number, (place, info, addend) in enumerate(RELA.iter_unpack(batch)):
             kind, symbol = info & 0xFFFFFFFF, info >> 32
             position = start + number * RELA.size
-            if kind == relative:
+            if cpu and kind == cpu.relative:
                 if addend in inside:
                     yield Reference(position + _ADDEND, addend)
                     yield from _word_in_place(source, elf, place, addend)
-            elif kind == symbolic:
+            elif cpu and kind == cpu.symbolic:
                 value, section = symbols.find(symbol, position)
                 if section == index or (section and value + addend in inside):
                     yield Reference(position + _ADDEND, value + addend, value, section == index)
-            elif kind == IRELATIVE_TYPES.get(elf.machine):
+            elif cpu and kind == cpu.irelative:
                 if addend in inside:
                     raise source.error(position, f"a relocation of type {kind} leads into data, to {addend:#x}")
             elif addend and symbol and symbols.find(symbol, position)[1] == index:

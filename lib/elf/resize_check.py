@@ -4,6 +4,7 @@ from itertools import pairwise
 from typing import BinaryIO, Final
 
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE, CPUS
 from lib.elf.free_space import MIN_PAGE, page_size
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from lib.elf.patch import Patch
@@ -65,8 +66,9 @@ def require_resizable(source: Source, elf: ElfFile, index: int) -> ProgramHeader
 
 def _require_known(source: Source, elf: ElfFile, section: SectionHeader) -> None:
     """Raise ElfError if some reference to the section may stay unknown, or cannot be changed."""
-    if elf.elf_class != 64 or not elf.little_endian or elf.machine not in (c.EM_X86_64, c.EM_AARCH64):
-        raise source.error(18, "only 64-bit little-endian files for x86_64 and aarch64 are edited")
+    if elf.elf_class != 64 or not elf.little_endian or elf.machine not in BY_MACHINE:
+        known = " and ".join(cpu.name for cpu in CPUS)
+        raise source.error(18, f"only 64-bit little-endian files for {known} are edited")
     addresses = [(entry.position, entry.value) for entry in elf.dynamic if entry.tag in ADDRESS_TAGS]
     for position, address in [*addresses, (24, elf.entry)]:
         if section.addr <= address < section.addr + section.size:

@@ -9,8 +9,8 @@ from struct import Struct
 from typing import Any, BinaryIO, Final
 
 
-class ElfError(Exception):
-    """An ELF file that cannot be read or edited.
+class FileError(Exception):
+    """What is wrong with a file.
 
     `path` is the name the caller gave the file, `offset` the file offset in bytes at which the trouble was found, and
     `reason` says what was expected and what was found there.
@@ -24,6 +24,10 @@ class ElfError(Exception):
 
     def __str__(self) -> str:
         return f"{self.path}: at file offset {self.offset:#x}: {self.reason}"
+
+
+class ElfError(FileError):
+    """An ELF file or PE image that cannot be read or edited."""
 
 
 #: No table that is read whole is larger than this in a sane file, in bytes. The largest seen is LLVM's string table, of

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import Slot, encode
 from lib.elf.model import ElfFile, SectionHeader
 from lib.elf.reader import string_table
-from lib.elf.search_path import Slot, encode
 from lib.elf.source import Source
 from lib.elf.symbols import dynamic_symbol_names
 from lib.elf.versions import verdef_entries, verneed_entries

@@ -15,8 +15,8 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import encode
 from lib.elf.reader import PHDR64, SHDR64
-from lib.elf.search_path import encode
 
 #: The ELF header with e_ident, which readers look at first.
 EHDR64: Final = Struct("<16sHHIQQQIHHHHHH")

@@ -8,8 +8,8 @@ A family's name says which digits its targets have (`X` stands for any) and, aft
 table, in `table.py`, knows each target's kind and the package that owns it. A target that it lacks, an old or a new
 one, is judged by its digits alone.
 
-This file and `table.py` run on Python 3.9 and import nothing else of the project: the installed `rocm_sdk.gpus` is a
-copy of both, which `bazel run //tests/golden:update` writes.
+This file and `table.py` run on Python 3.9 and import nothing else of the project: the installed `rocm_sdk.gpus` has
+links to both.
 """
 
 from __future__ import annotations

@@ -6,7 +6,6 @@ from rocm_bootstrap.package_metadata import architectural_family
 from rocm_bootstrap.package_metadata import package_owner as amds_owner
 from rocm_bootstrap.targets import _BUNDLE_KEY_ALIASES, ALL_TARGETS, PackagingLevel, XnackMode, lookup_bundle
 
-from lib.gpus.derive import built, family_members
 from lib.gpus.families import (
     find_target,
     is_target,
@@ -37,10 +36,6 @@ def test_families_and_sub_families_are_those_of_rocm_bootstrap(level: PackagingL
         expected = [target.name for target in bundle.members]
         assert members(key) == members(key.replace("_", "-")) == expected
         assert members(f"{bundle_names(bundle).dist_name}-all") == expected
-
-
-def test_families_of_rocms_builds_have_the_targets_that_they_build() -> None:
-    assert {name: family_members()[name] for name in built()["families"]} == built()["families"]
 
 
 def test_owners_are_those_of_rocm_bootstrap() -> None:

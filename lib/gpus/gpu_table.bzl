@@ -1,6 +1,6 @@
 """The GPU targets and families of ROCm's builds, by AMD's own tables.
 
-Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this.
+Written by `bazel run //tests/golden:update`: change tests/names/gpu_tables.py, not this.
 """
 
 visibility(["//..."])

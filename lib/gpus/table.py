@@ -1,6 +1,6 @@
 """The GPU targets, by AMD's own table: rocm-bootstrap on PyPI.
 
-Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this.
+Written by `bazel run //tests/golden:update`: change tests/names/gpu_tables.py, not this.
 """
 
 from typing import NamedTuple

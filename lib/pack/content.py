@@ -14,11 +14,11 @@ from lib.common.program import ToolError
 from lib.deflate.blocks import BLOCK_BYTES
 from lib.device.model import DeviceError
 from lib.elf import constants as c
-from lib.elf.compose import then
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile
 from lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
-from lib.elf.search_path import SearchPath
+from lib.elf.patched import then
 from lib.elf.source import ElfError
 from lib.pack.forwarder import forwarder
 from lib.pack.launcher import finished_launcher

@@ -21,17 +21,16 @@ from struct import pack
 
 from lib.common.program import ToolError
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE
 from lib.elf.dynamic_symbols import SYM
 from lib.elf.reader import DYN64, PHDR64
 from lib.elf.versions import version_definitions
 from lib.elf.writer import ElfWriter, Section, StringTableWriter
 
 ORIGIN = "$ORIGIN"
-#: The CPUs that forwarders can be made for (e_machine): those whose libraries get an RPATH.
-MACHINES = frozenset((c.EM_X86_64, c.EM_AARCH64))
 #: Content of the section .comment, which tells people and tools that a file is a forwarder.
 COMMENT = b"rules_rocm_python forwarder\0"
-#: Alignment of segments, in bytes: the largest page that a CPU of MACHINES may have.
+#: Alignment of segments, in bytes: the largest page that a CPU may have.
 PAGE = 0x10000
 
 #: Program headers of a forwarder.
@@ -95,11 +94,11 @@ def forwarder(soname: str, target: str, machine: int, versions: Sequence[str] = 
     """Return the library `soname` that brings another library: the library beside it with the SONAME `target`.
 
     A `target` with a `/` is a path, relative to the forwarder's directory. `machine` is the CPU (e_machine), `versions`
-    are the symbol versions that the forwarder defines. Raises ToolError for a CPU that is not in MACHINES.
+    are the symbol versions that the forwarder defines. Raises ToolError for a CPU that packages are not made for.
     """
-    if machine not in MACHINES:
+    if machine not in BY_MACHINE:
         raise ToolError(
-            f"{soname}: a forwarder for e_machine {machine}; expected one of {sorted(MACHINES)}. "
+            f"{soname}: a forwarder for e_machine {machine}; expected one of {sorted(BY_MACHINE)}. "
             "The plan makes none for other CPUs"
         )
     file = ElfWriter(machine, segments=SEGMENTS)

@@ -5,7 +5,8 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.common.program import ToolError
-from lib.elf.constants import EM_386, EM_AARCH64, EM_X86_64, SHT_PROGBITS
+from lib.elf.constants import EM_386, EM_X86_64, SHT_PROGBITS
+from lib.elf.cpus import CPUS
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_I386
@@ -16,7 +17,7 @@ from lib.pe.reader import is_pe, read_pe
 SECTION: Final = ".launcher.target"
 PE_SECTION: Final = ".target"
 #: The CPUs that launchers are compiled for, and how platforms name them.
-NAMES: Final = {EM_X86_64: "x86_64", EM_AARCH64: "aarch64"} | MACHINES
+NAMES: Final = {cpu.elf_machine: cpu.name for cpu in CPUS} | MACHINES
 #: CPU of a program -> another CPU that runs it as well.
 RUNS_ON: Final = {EM_386: EM_X86_64, IMAGE_FILE_MACHINE_I386: IMAGE_FILE_MACHINE_AMD64}
 SUBSYSTEM: Final = Struct("<H")

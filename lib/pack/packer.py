@@ -8,37 +8,17 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO
 
 from lib.deflate.blocks import in_order
 from lib.deflate.library import crc32, deflate_block
 from lib.pack.content import Block, Stretch, entry_blocks
-from lib.pack.segment import Packed, SegmentIndex
+from lib.pack.segment import Levels, Packed, SegmentIndex
 from lib.pack.slices import Slices
 from lib.plan.edits import Edits
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.
 _BLOCKS_AHEAD = 8
-
-
-@dataclass(frozen=True)
-class Levels:
-    """How hard bytes are compressed."""
-
-    deflate: int
-    """libdeflate's level."""
-    zstd: int
-    """zstd's level, for device code that comes compressed and loses some."""
-    stores_dense: bool = True
-    """Whether blocks that deflate would hardly shrink, because they are compressed already, are stored at once."""
-
-
-#: By the build setting `compression`.
-LEVELS: Final = {
-    "fast": Levels(deflate=1, zstd=1),
-    "balanced": Levels(deflate=5, zstd=3),
-    "small": Levels(deflate=10, zstd=9, stores_dense=False),
-}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,25 @@ directory and a RECORD ask for. So `link` never looks into the bytes.
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-#: What the build setting `compression` may be; `lib.pack.packer` has the levels of each.
-COMPRESSIONS: Final = ("balanced", "fast", "small")
+
+@dataclass(frozen=True)
+class Levels:
+    """How hard bytes are compressed."""
+
+    deflate: int
+    """libdeflate's level."""
+    zstd: int
+    """zstd's level, for device code that comes compressed and loses some."""
+    stores_dense: bool = True
+    """Whether blocks that deflate would hardly shrink, because they are compressed already, are stored at once."""
+
+
+#: By the build setting `compression`.
+LEVELS: Final = {
+    "balanced": Levels(deflate=5, zstd=3),
+    "fast": Levels(deflate=1, zstd=1),
+    "small": Levels(deflate=10, zstd=9, stores_dense=False),
+}
 
 
 @dataclass(frozen=True)

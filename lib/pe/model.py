@@ -7,6 +7,7 @@ bytes from where the image is loaded.
 from dataclasses import dataclass
 from typing import Final
 
+from lib.elf.cpus import CPUS
 from lib.pe import constants as c
 
 
@@ -117,8 +118,4 @@ class PeImage:
 
 
 #: What linkers write for the machines that packages are made for.
-MACHINES: Final = {
-    c.IMAGE_FILE_MACHINE_I386: "x86",
-    c.IMAGE_FILE_MACHINE_AMD64: "x86_64",
-    c.IMAGE_FILE_MACHINE_ARM64: "aarch64",
-}
+MACHINES: Final = {c.IMAGE_FILE_MACHINE_I386: "x86"} | {cpu.pe_machine: cpu.name for cpu in CPUS}

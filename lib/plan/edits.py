@@ -3,12 +3,32 @@
 So a new header, or a fact that changed elsewhere, leaves a unit's edit file as it was, and nothing is packed again.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 
+def with_tuples(document: dict[str, Any]) -> dict[str, Any]:
+    """Return JSON data with its lists as tuples, as frozen dataclasses hold them."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
+
+
+class Record:
+    """A dataclass most of whose fields are None, most of the time."""
+
+    __slots__ = ()
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as JSON data, without the fields that say nothing."""
+        values = {name: getattr(self, name) for name in self.__dataclass_fields__}  # type: ignore[attr-defined]
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in values.items()
+            if value is not None
+        }
+
+
 @dataclass(frozen=True)
-class Edit:
+class Edit(Record):
     """One entry to pack: a source, as it is or edited, or a launcher or forwarder, which pack makes."""
 
     path: str
@@ -32,15 +52,6 @@ class Edit:
     slice: tuple[str, ...] | None = None
     absent: tuple[str, ...] | None = None
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the entry as JSON data, without the fields that say nothing."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-            if value is not None
-        }
-
 
 @dataclass(frozen=True)
 class Edits:
@@ -56,11 +67,5 @@ class Edits:
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Edits":
         """Read what `to_document` wrote."""
-        return cls(tuple(map(_edit, document["entries"])), tuple(document["digest"]))
-
-
-def _edit(document: dict[str, Any]) -> Edit:
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in document.items()
-    }
-    return Edit(**values)
+        entries = (Edit(**with_tuples(entry)) for entry in document["entries"])
+        return cls(tuple(entries), tuple(document["digest"]))

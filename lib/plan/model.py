@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError
+from lib.elf.cpus import CPUS
 from lib.gpus.architectures import loads, named
+from lib.plan.edits import Record, with_tuples
 
 #: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.
 LIBRARY = "elf-library"
@@ -71,9 +73,9 @@ WINDOWS = "windows"
 #: How the reason of a dropped link begins that leads nowhere.
 DANGLES = "link that dangles"
 
-#: CPUs whose programs a launcher can start: i386, x86-64 and AArch64, by the numbers of ELF (e_machine of the gABI) and
-#: of PE (Machine). Others are firmware.
-LAUNCHED = frozenset({3, 62, 183, 0x14C, 0x8664, 0xAA64})
+#: CPUs whose programs a launcher can start: i386 and those that packages are made for, by the numbers of ELF (e_machine
+#: of the gABI) and of PE (Machine). Others are firmware.
+LAUNCHED = frozenset({3, 0x14C}).union(*((cpu.elf_machine, cpu.pe_machine) for cpu in CPUS))
 
 
 def is_executable(mode: str) -> bool:
@@ -81,13 +83,8 @@ def is_executable(mode: str) -> bool:
     return bool(int(mode, 8) & stat.S_IXUSR)
 
 
-def _with_tuples(document: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON data with its lists as tuples, as frozen dataclasses hold them."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in document.items()}
-
-
 @dataclass(frozen=True)
-class Entry:
+class Entry(Record):
     """One path of a package: what the artifact has there, what becomes of it, and why."""
 
     path: str
@@ -128,20 +125,11 @@ class Entry:
         """Whether the package holds bytes at this path."""
         return self.treatment in PACKED and self.kind is not Kind.DIRECTORY
 
-    def to_document(self) -> dict[str, Any]:
-        """Return the entry as JSON data, without the fields that say nothing."""
-        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in fields.items()
-            if value is not None
-        }
-
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Entry":
         """Read what `to_document` wrote."""
         kind, treatment = Kind(document["kind"]), Treatment(document["treatment"])
-        return cls(**_with_tuples(document) | {"kind": kind, "treatment": treatment})
+        return cls(**with_tuples(document) | {"kind": kind, "treatment": treatment})
 
 
 @dataclass(frozen=True)
@@ -207,7 +195,7 @@ class Slice:
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Slice":
         """Read what the rule wrote."""
-        return cls(**_with_tuples(document))
+        return cls(**with_tuples(document))
 
     def can_load_any(self, code: str, targets: Iterable[str]) -> bool:
         """Whether a GPU of one of the targets loads some code. Raises ToolError for a malformed name."""
@@ -258,7 +246,7 @@ class Definition:
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> "Definition":
         """Read the JSON that the rule wrote."""
-        fields = _with_tuples(document)
+        fields = with_tuples(document)
         if fields.get("slice"):
             fields["slice"] = Slice.from_document(fields["slice"])
         return cls(**fields)
@@ -309,7 +297,7 @@ class Facts:
             document = {"size": document["size"], "type": "data"}
         values = {name: value for name, value in document.items() if name in cls.__dataclass_fields__}
         values["device"] = sorted(values.get("device", ()))  # by target ID the document has bytes, which are for people
-        return cls(unit, **{"size": None} | _with_tuples(values))
+        return cls(unit, **{"size": None} | with_tuples(values))
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,11 @@ Core metadata 2.4 (PEP 566, PEP 639), wheels 1.0 (PEP 427), entry points as the 
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
+
+from packaging.markers import Marker
+from packaging.requirements import InvalidRequirement, Requirement
 
 from lib.common.program import ToolError
 from lib.wheel import metadata_checks
@@ -123,3 +126,22 @@ def wheel_text(tag: str, *, purelib: bool = False) -> str:
 def entry_points_text(scripts: list[tuple[str, str]]) -> str:
     """Return the text of entry_points.txt for console scripts: (name, object reference)."""
     return "[console_scripts]\n" + "".join(f"{name} = {reference}\n" for name, reference in sorted(scripts))
+
+
+def with_extras(project: Project, arguments: Iterable[str]) -> Project:
+    """Return the project with the extras of arguments `EXTRA=REQUIREMENT`; raises ToolError for what is none."""
+    extras = [(extra, requirement) for extra, _, requirement in (argument.partition("=") for argument in arguments)]
+    marked = tuple(_marked(requirement, extra, project.distribution) for extra, requirement in extras)
+    names = tuple(dict.fromkeys(extra for extra, _ in extras))
+    return replace(project, extras=names, requires=project.requires + marked)
+
+
+def _marked(text: str, extra: str, distribution: str) -> str:
+    """Return a requirement (PEP 508) that holds for the extra only, and for what its own marker says."""
+    try:
+        requirement = Requirement(text)
+    except InvalidRequirement as error:
+        raise ToolError(f"{distribution}: extra {extra} requires {text!r}; expected a requirement: {error}") from None
+    own = f"({requirement.marker}) and " if requirement.marker else ""
+    requirement.marker = Marker(f'{own}extra == "{extra}"')
+    return str(requirement)

@@ -22,12 +22,11 @@ from typing import Any
 from delvewheel._dll_list import MachineType, ignore_names
 
 from lib.common.program import ToolError
-from lib.elf import constants as c
-from lib.pe import constants as pe
+from lib.elf.cpus import CPUS
 
 #: Architecture of a tag -> Machine of PE images, or e_machine of ELF files: those that ROCm is built for.
-LINUX_MACHINES = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}
-WINDOWS_MACHINES = {"amd64": pe.IMAGE_FILE_MACHINE_AMD64, "arm64": pe.IMAGE_FILE_MACHINE_ARM64}
+LINUX_MACHINES = {cpu.name: cpu.elf_machine for cpu in CPUS}
+WINDOWS_MACHINES = {cpu.go_name: cpu.pe_machine for cpu in CPUS}
 MACHINES = LINUX_MACHINES | WINDOWS_MACHINES
 
 #: The loader itself, by its SONAME on any architecture: named by every dynamic program, so always there.
@@ -38,7 +37,6 @@ _API_SET = re.compile(r"(api|ext)-ms-.*\.dll")
 _RUNTIMES = frozenset({"ucrtbase.dll", "vcruntime140.dll", "vcruntime140_1.dll"})
 #: What Windows 10 has as well, the oldest that CPython 3.9 and newer are tested on; delvewheel's list is older.
 _WINDOWS_10 = frozenset({"d3d12.dll", "d3dcompiler_47.dll", "icu.dll", "icuin.dll", "icuuc.dll"})
-_WINDOWS_TYPES = {"amd64": MachineType.AMD64, "arm64": MachineType.ARM64}
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _data() -> list[dict[str, Any]]:
 def policies_of(architecture: str) -> tuple[Policy, ...]:
     """Return the policies for an architecture of a tag (`x86_64`), the oldest system first; none for an unknown one."""
     if architecture in WINDOWS_MACHINES:
-        libraries = ignore_names[_WINDOWS_TYPES[architecture]]
+        libraries = ignore_names[MachineType[architecture.upper()]]
         return (Policy("win", (), frozenset(libraries) | _RUNTIMES | _WINDOWS_10, {}),)
     policies = [
         Policy(

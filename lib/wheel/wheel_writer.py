@@ -4,21 +4,136 @@ Members are sorted; the dist-info directory comes last and RECORD at its very en
 that an installer that reads on finds the metadata together. Names and digests of the
 tree come from the plan and the segments' indexes: bulk data is copied, never inflated,
 except a devel package's archive, whose one SHA-256 can only be taken of the whole.
+
+The zip archive (PKWARE APPNOTE 6.3.10) is written in one pass, without data descriptors. zipfile would deflate what it
+is given; here data is deflated already, of gigabytes maybe. Members and archives over 4 GiB get zip64 fields (APPNOTE
+4.5.3), others do not.
 """
 
 import hashlib
 import posixpath
+import struct
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
-from lib.common.archive_time import archive_time
+from lib.common.archive_time import archive_time, dos_time
 from lib.common.program import ToolError
 from lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from lib.wheel.output_file import Output
 from lib.wheel.record import record_text
-from lib.wheel.zip_writer import MemberData, ZipArchive
+
+LOCAL_FILE_HEADER = struct.Struct("<4s5H3L2H")
+CENTRAL_FILE_HEADER = struct.Struct("<4s6H3L5H2L")
+ZIP64_END = struct.Struct("<4sQ2H2L4Q")
+ZIP64_LOCATOR = struct.Struct("<4sLQL")
+END = struct.Struct("<4s4H2LH")
+
+DEFLATED = 8
+UTF8_FLAG = 0x800
+VERSION_DEFLATE, VERSION_ZIP64 = 20, 45
+#: "Version made by", upper byte: the external attributes are UNIX's.
+UNIX = 3 << 8
+S_IFREG = 0o100000
+#: What a field holds whose value is in a zip64 record (APPNOTE 4.4.1.4), and the least values that are there.
+ZIP64_16, ZIP64_32 = 0xFFFF, 0xFFFFFFFF
+LIMIT_16, LIMIT_32 = ZIP64_16, ZIP64_32
+ZIP64_EXTRA = 1
+
+
+def _field(value: int) -> int:
+    return value if value < LIMIT_32 else ZIP64_32
+
+
+def _zip64_extra(values: list[int]) -> bytes:
+    return struct.pack(f"<2H{len(values)}Q", ZIP64_EXTRA, 8 * len(values), *values) if values else b""
+
+
+class MemberData(Protocol):
+    """What a member holds: one deflate stream, whose numbers are known before a byte of it is written."""
+
+    @property
+    def length(self) -> int:
+        """Bytes of the stream."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that it inflates to."""
+
+    @property
+    def crc32(self) -> int:
+        """The CRC-32 of these."""
+
+    def write_to(self, output: Output) -> None:
+        """Append the stream to a file."""
+
+
+class ZipArchive:
+    """One archive being written."""
+
+    def __init__(self, output: Output, seconds: int) -> None:
+        """Write to an output from its beginning; all members are dated `seconds` since 1970, UTC."""
+        self._output = output
+        self._moment = dos_time(seconds)
+        self._central: list[bytes] = []
+
+    def add(self, name: str, mode: int, data: MemberData) -> None:
+        """Add a regular file with the permission bits `mode`."""
+        encoded, offset, output = name.encode(), self._output.size, self._output
+        flags = 0 if name.isascii() else UTF8_FLAG
+        large = max(data.size, data.length) >= LIMIT_32
+        extra = _zip64_extra([data.size, data.length]) if large else b""
+        sizes = (ZIP64_32, ZIP64_32) if large else (data.length, data.size)
+        version = VERSION_ZIP64 if large else VERSION_DEFLATE
+        output.write(
+            LOCAL_FILE_HEADER.pack(
+                b"PK\3\4", version, flags, DEFLATED, self._moment.time, self._moment.date,
+                data.crc32, *sizes, len(encoded), len(extra),
+            ) + encoded + extra
+        )  # fmt: skip
+        start = output.size
+        data.write_to(output)
+        if output.size - start != data.length:
+            raise ValueError(f"{name}: {output.size - start} bytes written where {data.length} were announced")
+        self._remember(encoded, flags, mode, data, offset)
+
+    def _remember(self, name: bytes, flags: int, mode: int, data: MemberData, offset: int) -> None:
+        """Keep the member's entry for the central directory."""
+        large = [value for value in (data.size, data.length, offset) if value >= LIMIT_32]
+        extra = _zip64_extra(large)
+        version = VERSION_ZIP64 if large else VERSION_DEFLATE
+        header = CENTRAL_FILE_HEADER.pack(
+            b"PK\1\2", UNIX | version, version, flags, DEFLATED, self._moment.time, self._moment.date, data.crc32,
+            _field(data.length), _field(data.size), len(name), len(extra), 0, 0, 0,
+            (S_IFREG | mode) << 16, _field(offset),
+        )  # fmt: skip
+        self._central.append(header + name + extra)
+
+    def close(self) -> None:
+        """Write the central directory and the end records."""
+        output, offset, count = self._output, self._output.size, len(self._central)
+        output.write(b"".join(self._central))
+        length = output.size - offset
+        if count >= LIMIT_16 or max(offset, length) >= LIMIT_32:
+            record = output.size
+            output.write(
+                ZIP64_END.pack(
+                    b"PK\6\6",
+                    ZIP64_END.size - 12,
+                    UNIX | VERSION_ZIP64,
+                    VERSION_ZIP64,
+                    0,
+                    0,
+                    count,
+                    count,
+                    length,
+                    offset,
+                )
+            )
+            output.write(ZIP64_LOCATOR.pack(b"PK\6\7", 0, record, 1))
+        few = count if count < LIMIT_16 else ZIP64_16
+        output.write(END.pack(b"PK\5\6", 0, 0, few, few, _field(length), _field(offset), 0))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Tests of the matrix: which artifacts and packages ROCM_TARGETS selects, and what is combined."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//lib/gpus:gpu_cases.bzl", "OVERLAPS")
+load("//tests/names:gpu_cases.bzl", "OVERLAPS")
 load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "MATRIX", "combinations")

@@ -12,7 +12,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lib.gpus.derive import written_files
+from tests.names.gpu_tables import written_files
 
 
 def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:

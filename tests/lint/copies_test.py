@@ -2,8 +2,8 @@
 
 import re
 
-from lib.pack.packer import LEVELS
-from lib.pack.segment import COMPRESSIONS
+from lib.elf.cpus import CPUS
+from lib.pack.segment import LEVELS
 from lib.pe.constants import DLL_DIRECTORIES
 from tests.lint.workspace import WORKSPACE
 from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
@@ -28,8 +28,15 @@ def test_components_of_artifacts() -> None:
 
 
 def test_values_of_compression() -> None:
-    assert set(COMPRESSIONS) == set(LEVELS) == listed("rules/settings/compression.bzl", "COMPRESSIONS")
+    assert set(LEVELS) == listed("rules/settings/compression.bzl", "COMPRESSIONS")
 
 
 def test_directories_of_dlls() -> None:
     assert set(DLL_DIRECTORIES) == listed("packaging/rocm/src/rocm_sdk/library_table.py", "DLL_DIRECTORIES")
+
+
+def test_cpus() -> None:
+    platforms = {f"linux_{cpu.name}" for cpu in CPUS}
+    assert listed("packaging/matrix.bzl", "_PLATFORMS") == platforms
+    zig = (WORKSPACE / "rules/private/repositories/zig.bzl").read_text(encoding="utf-8")
+    assert set(re.findall(r'^    "(linux_\w+)": "', zig, re.MULTILINE)) == platforms

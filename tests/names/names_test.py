@@ -1,6 +1,6 @@
 """Each difference between our names and AMD's is known, and has a reason.
 
-AMD's targets and owners come from the locked rocm-bootstrap; its families are in lib/gpus/built.json, its
+AMD's targets and owners come from the locked rocm-bootstrap; its families are in tests/names/built.json, its
 packages and scripts in amd.json, both with the date on which they were read. Who brings these up to date sees what is
 new.
 """
@@ -26,9 +26,9 @@ def read(path: Path) -> Any:
 
 OURS = read(Path(os.environ["NAMES"]))
 AMDS = read(HERE / "amd.json")
-BUILT = read(WORKSPACE / "lib/gpus/built.json")
+BUILT = read(WORKSPACE / "tests/names/built.json")
 KNOWN = read(HERE / "differences.json")
-DATED = {"tests/names/amd.json": AMDS["date"], "lib/gpus/built.json": BUILT["date"]}
+DATED = {"tests/names/amd.json": AMDS["date"], "tests/names/built.json": BUILT["date"]}
 
 
 def different(where: str, ours: Collection[str], amds: Collection[str]) -> Iterator[str]:

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
+from lib.elf.model import after_origin
 from lib.gpus.paths import split_local_version, target_of_distribution
 from lib.wheel.metadata_editor import CoreMetadata
 from lib.wheel.wheel_name import WheelName, sortable_label, with_local
@@ -33,7 +34,6 @@ from wheels.verify.wheel_set.model import Linked, Package
 
 #: Files of the .dist-info directory that the new wheel has its own of, or none.
 MADE = ("METADATA", "RECORD", *SIGNATURES)
-_ORIGIN = ("$ORIGIN", "${ORIGIN}")
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ def _nothing(wheel: SoundWheel, found: Collection[Copy]) -> str:
 def _edit(needs: FileNeeds, source: str) -> FileEdit:
     """Plan the search path: entries that count from the file's own directory stay in front, the SDK's follow."""
     before = (*needs.linked.rpath, *needs.linked.runpath)
-    kept = [entry for entry in before if entry.startswith(_ORIGIN)]
+    kept = [entry for entry in before if after_origin(entry) is not None]
     added = [entry for entry in directory_entries(needs.path, needs.directories) if entry not in kept]
     dropped = dict.fromkeys(entry for entry in before if entry not in kept and before != ("",))
     path = tuple(dict.fromkeys((*kept, *added)))

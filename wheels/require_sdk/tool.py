@@ -6,23 +6,24 @@ symbol version that the wheel needs from it.
 
 import argparse
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
-from lib.common.program import printable
-from lib.pack.segment import COMPRESSIONS
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
+from lib.common.program import printable, size_text
+from lib.pack.segment import LEVELS
+from lib.wheel.wheel_writer import Written
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
 from wheels.require_sdk.init_py import InitPy
+from wheels.require_sdk.needs import Copy
 from wheels.require_sdk.own_gpus import own_gpus, parse_gpus
-from wheels.require_sdk.plan import Wishes, plan_wheel
-from wheels.require_sdk.proof import prove
-from wheels.require_sdk.report import describe
+from wheels.require_sdk.plan import RequiringWheel, Wishes, plan_wheel
+from wheels.require_sdk.proof import Proof, prove
 from wheels.require_sdk.sdk import Sdk
 from wheels.require_sdk.symbols import COLLECTOR
 from wheels.require_sdk.write import Writer, space_for_wheel
@@ -132,7 +133,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
     )
-    add("--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)")
+    add("--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)")
 
 
 def _add_patterns(result: argparse.ArgumentParser) -> None:
@@ -193,6 +194,50 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
         arguments.init_py,
         init_py,
     )
+
+
+def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield lines: both wheels, what the new one requires, each edit and copy, and what was not proven."""
+    yield f"{plan.wheel.path.name}: {size_text(plan.wheel.wheel.size)}"
+    yield f"  {plan.name.filename}: {size_text(written.size)}"
+    yield from plan.wheel.record_lines()
+    yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
+    yield from (f"    {line}" for line in plan.lost_extras)
+    yield from (f"    device code: {line}" for line in plan.device)
+    yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
+    for edit in plan.edits:
+        yield f"    {edit.path}: needs {', '.join(library.name for library in edit.needs.libraries.values())}"
+        yield from (f"      {old} is now {new}" for old, new in edit.needs.renamed.items())
+        if edit.dropped:
+            yield f"      without search path entries that depend on the machine: {', '.join(map(repr, edit.dropped))}"
+        yield from (f"      {note}" for note in notes.get(edit.path, ()))
+        if edit.path in proof.unproven:
+            names = some(proof.unproven[edit.path], 5)
+            yield f"      not proven, because a library that was not looked at may have them: {names}"
+    for copy in plan.copies:
+        outcome = f"stays: {copy.stays}" if copy.stays else "left out"
+        yield f"    bundled {copy.path} ({size_text(copy.size)}), {_origin(copy)}: {outcome}"
+    if plan.externals:
+        yield f"    left to users' machines and other packages: {', '.join(plan.externals)}"
+    if plan.elsewhere:
+        yield f"    not edited, because it is installed outside of site-packages: {', '.join(plan.elsewhere)}"
+    yield from _opened(plan)
+    yield from (f"    {path}: call its initialize() before the first extension is imported" for path in plan.texts)
+
+
+def _opened(plan: RequiringWheel) -> Iterator[str]:
+    """Yield what is left to whoever runs the wheel: the loader looks for a name that is opened on the machine."""
+    for path, names in plan.opened.items():
+        yield f"    {path} may open {some(names, 5)} by name: not proven, as the machine may have another copy"
+    if plan.opened:
+        remedy = "open it by its path in the SDK's package" + ("" if plan.texts else ", or see --init-py")
+        yield f"      if it does, {remedy}: otherwise a process may have two of these libraries"
+
+
+def _origin(copy: Copy) -> str:
+    if copy.library is not None:
+        return f"a copy of {copy.library.path} of {copy.library.wheel}"
+    return f"a kind of {copy.other}" if copy.other else "which only copies need that are left out"
 
 
 def require(arguments: Arguments, init_py: InitPy) -> list[str]:

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Final
 
 from lib.common.program import ToolError, usable_cores
-from lib.elf.dynamic_edit import DynamicEdit
+from lib.elf.dynamic_edit import DynamicEdit, SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.patched import write_patched
 from lib.elf.reader import read_elf
-from lib.elf.search_path import SearchPath
 from lib.elf.source import ElfError
 from lib.pack.packed_tree import packed_run
-from lib.pack.packer import LEVELS, Work, pack_unit
+from lib.pack.packer import Work, pack_unit
+from lib.pack.segment import LEVELS
 from lib.plan.edits import Edit, Edits
 from lib.wheel.deflated_run import join
 from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel

@@ -3,14 +3,21 @@
 plans = plan_local_versions(fat, groups)  # complete wheels, each with the code of one group, told apart by version
 plans = plan_wheel_variants(fat, groups)  # the same, told apart by the label of PEP 825
 plans = plan_host_device(fat, groups)     # one wheel without device code, and one with code alone for each group
+
+A complete wheel for some GPUs keeps the distribution's name and gets a local version (PEP 440): `acme-1.0+gfx942`, of a
+version that has one already `acme-2.0+rocm7.gfx942`. So every requirement on the name is met as before, two of them
+cannot be installed over each other, and installers prefer it to the fat wheel: 1.0+gfx942 is newer than 1.0.
+Or it is a wheel variant, whose name `variant_format` makes. Device wheels are called as AMD calls its own, such as
+`amd-torch-device-gfx942`; the host wheel is `acme-1.0+host`.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from lib.common.command import CannotRunError
+from lib.common.command import CannotRunError, some
 from lib.common.program import ToolError
 from lib.gpus.known_targets import suggestion
 from lib.gpus.target_id import TargetId
@@ -20,15 +27,30 @@ from lib.wheel.wheel_name import WheelName, with_local
 from wheels.common.sound_wheel import SIGNATURES, SoundWheel
 from wheels.split.device_files import DeviceFile, Form, device_files
 from wheels.split.groups import Group
-from wheels.split.naming import HOST, device_distribution, device_name
 from wheels.verify.device.stray_code import stray_code
+
+#: How the names of AMD's distributions begin.
+PREFIX = "amd-"
+#: The local version of host wheels.
+HOST = "host"
+
+
+def device_distribution(name: WheelName, label: str) -> str:
+    """Return the normalised name (PEP 503) of the distribution with the device code for a group alone."""
+    normalised = re.sub(r"[-_.]+", "-", name.distribution).lower()
+    return f"{PREFIX}{normalised.removeprefix(PREFIX)}-device-{label}"
+
+
+def device_name(name: WheelName, label: str) -> WheelName:
+    """Return the names of the wheel with the device code for a group alone; it has the fat wheel's version."""
+    distribution = device_distribution(name, label).replace("-", "_")
+    return WheelName(distribution, name.version, name.tags, f"{distribution}-{name.version}")
+
 
 #: Files of the .dist-info directory that every thin wheel has its own of, or none.
 MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
 #: Files of the .dist-info directory that device wheels have as well: WHEEL, and licence texts, old and new (PEP 639).
 DEVICE_TEXTS: Final = ("WHEEL", "licenses/*", "LICEN[CS]E*", "COPYING*", "NOTICE*", "AUTHORS*")
-#: So many files are named in an error; the rest is a number.
-_SHOWN: Final = 3
 
 
 @dataclass(frozen=True)
@@ -124,8 +146,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
 def _stray(fat: SoundWheel) -> str:
     """Say which device code is where it cannot be split; `""` if none is."""
     found = list(map(str, stray_code(fat.wheel)))
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"; it has code that stays whole: {'; '.join(found[:_SHOWN])}{more}" if found else ""
+    return f"; it has code that stays whole: {some(found, separator='; ')}" if found else ""
 
 
 def _host_files(fat: SoundWheel) -> Iterator[str]:
@@ -199,10 +220,8 @@ def _check_separable(fat: SoundWheel, devices: Mapping[str, DeviceFile], owners:
         (shared, "files are for several of these wheels, and uninstalling one would remove them from the others"),
     ):
         if paths:
-            more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
             raise ToolError(
-                f"{fat.path}: cannot be split into host and device: {reason}: {', '.join(paths[:_SHOWN])}{more}. Use "
-                "--shape=local-versions"
+                f"{fat.path}: cannot be split into host and device: {reason}: {some(paths)}. Use --shape=local-versions"
             )
 
 

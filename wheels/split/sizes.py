@@ -1,4 +1,4 @@
-"""What wheels weigh before and after: bytes to download, and bytes when they are installed."""
+"""What a split comes to, for people and as JSON: bytes to download and bytes when installed, before and after."""
 
 import json
 import zipfile
@@ -7,10 +7,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from lib.common.command import some
 from lib.common.program import size_text, write_document
 from wheels.common.output_directory import full_disk
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.plan import ThinWheel
+from wheels.verify.device.stray_code import stray_code
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,18 @@ def write_report(path: Path, sizes: Sequence[SplitSizes]) -> None:
             write_document(str(path), document)
         else:
             path.write_text(text, encoding="utf-8")
+
+
+def describe(fat: SoundWheel, plans: Sequence[ThinWheel], sizes: SplitSizes) -> Iterator[str]:
+    """Yield lines: the fat wheel, what of it cannot be split, and each thin one with what it lacks."""
+    first, *lines = sizes.lines()
+    yield first
+    yield from fat.record_lines()
+    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat.wheel))
+    for plan, line in zip(plans, lines, strict=True):
+        yield line
+        if plan.left_out:
+            yield f"    without {some(plan.left_out)}: for other GPUs"
+        for target in sorted({target for file in plan.files for target in file.absent}):
+            lacking = [file.path for file in plan.files if target in file.absent]
+            yield f"    no code for {target} in {some(lacking)}"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from packaging.metadata import Metadata
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, written
 from develop.testing.wheel_sample import Sample, zipped
@@ -18,7 +19,9 @@ from lib.device.content import code_object_contents
 from lib.device.model import DeviceCode
 from lib.device.reader import read_device_code
 from lib.gpus.target_id import parse_target_id
+from lib.wheel.wheel_name import WheelName, read_name
 from wheels.split import tool
+from wheels.split.plan import device_distribution, device_name
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
 
@@ -238,3 +241,14 @@ def test_files_that_are_loaded_by_name_go_with_the_code(tmp_path: Path, capsys: 
         assert {name for name in content(thin) if name.startswith("torch/")} == expected
     assert tool.main([str(path), "--targets=gfx908", f"--output={output}"]) == 1
     assert "no code that gfx908 can load" in capsys.readouterr().err
+
+
+def named(version: str = "1.0", tags: str = "cp311-cp311-linux_x86_64") -> WheelName:
+    return read_name(f"My_Acme-{version}-{tags}.whl", f"my_acme-{version}.dist-info", Version(version))
+
+
+def test_device_wheels_are_called_as_amd_calls_them() -> None:
+    assert device_distribution(named(), "gfx942") == "amd-my-acme-device-gfx942"
+    assert device_name(named(), "gfx12-5").filename == "amd_my_acme_device_gfx12_5-1.0-cp311-cp311-linux_x86_64.whl"
+    own = read_name("amd_aiter-1.0-py3-none-any.whl", "amd_aiter-1.0.dist-info", Version("1.0"))
+    assert device_distribution(own, "gfx942") == "amd-aiter-device-gfx942"

@@ -13,15 +13,14 @@ from pathlib import Path
 
 from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
 from lib.common.program import printable
-from lib.pack.segment import COMPRESSIONS
+from lib.pack.segment import LEVELS
 from lib.variants.variant_format import DRAFT, SCHEMA
 from wheels.common.output_directory import check_free, publish, scratch_directory
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.flat_index import write_flat_index
 from wheels.split.groups import parse_groups
 from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
-from wheels.split.report import describe
-from wheels.split.sizes import SplitSizes, measure, write_report
+from wheels.split.sizes import SplitSizes, describe, measure, write_report
 from wheels.split.write import space_for_thin_wheels, write_thin_wheels
 from wheels.verify.device.stray_code import COLLECTOR
 
@@ -107,7 +106,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         help="also split a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
     )
     result.add_argument(
-        "--compression", choices=COMPRESSIONS, default="balanced", help="speed or size (default: %(default)s)"
+        "--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)"
     )
     result.add_argument(
         "--size-report",

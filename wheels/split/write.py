@@ -14,7 +14,8 @@ from lib.common.program import ToolError, usable_cores
 from lib.device.model import DeviceError
 from lib.gpus.target_id import TargetId, can_load
 from lib.pack.packed_tree import packed_run
-from lib.pack.packer import LEVELS, Work, pack_unit
+from lib.pack.packer import Work, pack_unit
+from lib.pack.segment import LEVELS
 from lib.plan.edits import Edit, Edits
 from lib.wheel.deflated_run import join
 from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel

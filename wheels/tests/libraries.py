@@ -15,10 +15,10 @@ from lib.device.kpack import MAGIC, PE_REFERENCE_SECTION, REFERENCE_SECTION, VER
 from lib.device.wrapper import SECTION as WRAPPERS
 from lib.device.wrapper import SPLIT_MAGIC
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile
 from lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
-from lib.elf.search_path import SearchPath
 from lib.elf.versions import VERDAUX, VERDEF
 from lib.pe.reader import read_pe
 

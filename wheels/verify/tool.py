@@ -13,11 +13,10 @@ from typing import Final
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.coverage.table import read_coverage
-from wheels.verify import registry
+from wheels.verify import registry, report
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
 from wheels.verify.finding import Severity
-from wheels.verify.report import documents, text
 from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
@@ -135,14 +134,14 @@ def make_request(arguments: Arguments) -> Request:
 def write(outcome: Outcome, arguments: Arguments) -> None:
     """Print the report and write those that were asked for. Raises OSError."""
     if arguments.format == "json":
-        sys.stdout.write(documents.render_json(outcome))
+        sys.stdout.write(report.render_json(outcome))
     else:
         colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        sys.stdout.write(text.render(outcome, colour=colour, everything=arguments.all))
+        sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
     rules = registry.rules()
     for path, content in (
-        (arguments.json, documents.render_json(outcome) if arguments.json else ""),
-        (arguments.sarif, documents.render_sarif(outcome, rules) if arguments.sarif else ""),
+        (arguments.json, report.render_json(outcome) if arguments.json else ""),
+        (arguments.sarif, report.render_sarif(outcome, rules) if arguments.sarif else ""),
     ):
         if path is not None:
             path.write_text(content, encoding="utf-8")

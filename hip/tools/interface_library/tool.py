@@ -17,9 +17,9 @@ from hip.tools.interface_library.interface import Interface, Symbol, read_interf
 from lib.common.arguments import run_program
 from lib.common.program import ToolError
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import encode
 from lib.elf.dynamic_symbols import FIRST_VERSION, HALF, SYM, VERSION
 from lib.elf.reader import DYN64, is_elf
-from lib.elf.search_path import encode
 from lib.elf.source import ElfError
 from lib.elf.versions import version_definitions
 from lib.elf.writer import ElfWriter, Section, StringTableWriter

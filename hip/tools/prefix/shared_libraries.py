@@ -14,7 +14,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
-from lib.elf.model import ElfFile
+from lib.elf.model import ElfFile, after_origin
 from lib.elf.opened_names import read_opened_names
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
@@ -119,10 +119,9 @@ class SharedLibraries:
 def _search_path(text: str, path: str) -> list[str]:
     """Return the directories of a search path that begin where the library is."""
     origin = posixpath.dirname(path) or "."
-    entries = [one.replace("${ORIGIN}", "$ORIGIN") for one in text.split(":") if _is_relative(one)]
-    return [posixpath.normpath(one.replace("$ORIGIN", origin)) for one in entries]
+    return [posixpath.normpath(origin + rest) for rest in map(after_origin, text.split(":")) if rest is not None]
 
 
 def _is_relative(entry: str) -> bool:
     """Return whether an entry of a search path begins where the library is."""
-    return entry.startswith(("$ORIGIN", "${ORIGIN}"))
+    return after_origin(entry) is not None

@@ -4,7 +4,7 @@ load(":pip_download.bzl", "pip_download_sdist")
 
 visibility(["//rules/..."])
 
-# A library that shows nothing of zstd, without what the levels in lib/pack/packer.py never use: half of the
+# A library that shows nothing of zstd, without what the levels in lib/pack/segment.py never use: half of the
 # time that the compiler takes.
 ZSTD_DEFINES = [
     "ZSTDERRORLIB_VISIBLE=",

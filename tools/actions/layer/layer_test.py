@@ -24,8 +24,7 @@ from lib.deflate.library import deflate_block
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.metadata_writer import entry_points_text
 from lib.wheel.output_file import Output
-from lib.wheel.wheel_writer import text_member, write_wheel
-from lib.wheel.zip_writer import ZipArchive
+from lib.wheel.wheel_writer import ZipArchive, text_member, write_wheel
 from tools.actions.layer.installed_wheel import InstalledFile, installed_files
 from tools.actions.layer.layer_file import GZIP_HEADER, archive_runs, trailer, write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, read_layer_descriptor

@@ -12,6 +12,7 @@ from tempfile import NamedTemporaryFile
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, usable_cores
 from lib.deflate.inflater import InflateError
+from lib.elf.cpus import CPUS
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
 from tools.actions.layer.layer_file import write_layer
@@ -19,7 +20,7 @@ from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
 from tools.actions.layer.wheel_members import Recompressor, own_members
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
-ARCHITECTURES = {"_x86_64": "amd64", "_aarch64": "arm64"}
+ARCHITECTURES = {f"_{cpu.name}": cpu.go_name for cpu in CPUS}
 ANY = "any"
 #: Threads that deflate again what other programs deflated.
 _THREADS = 2

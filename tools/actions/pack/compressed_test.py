@@ -24,8 +24,7 @@ from lib.device.model import Bundle, Compression, DeviceCode, Method
 from lib.device.reader import read_device_code
 from lib.device.zstd import ZstdEncoder
 from lib.elf.source import Source
-from lib.pack.packer import LEVELS
-from lib.pack.segment import SegmentIndex
+from lib.pack.segment import LEVELS, SegmentIndex
 from tools.python.zip_application import write_archive
 
 NAME = "a_lib_gfx9-all"

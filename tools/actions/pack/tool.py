@@ -13,7 +13,7 @@ from typing import Literal
 from lib.common.arguments import run_program
 from lib.common.manifest import located_sources
 from lib.common.program import Stopwatch, ToolError, read_document, usable_cores, write_document
-from lib.pack.segment import SegmentIndex
+from lib.pack.segment import LEVELS, SegmentIndex
 from lib.plan.edits import Edits
 
 
@@ -44,7 +44,7 @@ def pack(args: Arguments) -> None:
         )
     if any(one.entries or one.digest for one in edits):
         # Of the units of a devel package, most have nothing to pack: what packs takes longer to import than they to do.
-        from lib.pack.packer import LEVELS, Work, pack_unit
+        from lib.pack.packer import Work, pack_unit
 
         located = located_sources(args.manifest, args.artifact, args.file)
         work = [Work(*one) for one in zip(edits, segments, strict=True)]

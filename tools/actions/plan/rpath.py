@@ -4,6 +4,7 @@ import posixpath
 from collections.abc import Iterable
 
 from lib.common.program import ToolError
+from lib.elf.model import after_origin
 
 ORIGIN = "$ORIGIN"
 
@@ -40,26 +41,25 @@ def directory_of(tree: str, path: str, entry: str) -> str | None:
 
     None if it does not move with the file.
     """
-    first, _, rest = _normal(entry).partition("/")
-    return posixpath.normpath(posixpath.join(tree, posixpath.dirname(path), rest)) if first == ORIGIN else None
+    rest = _behind_origin(entry)
+    return None if rest is None else posixpath.normpath(posixpath.join(tree, posixpath.dirname(path), rest))
 
 
-def _normal(entry: str) -> str:
-    """Return one spelling for all entries that mean the same; `..` behind $ORIGIN stays."""
-    first, _, rest = entry.replace("${ORIGIN}", ORIGIN).partition("/")
-    rest = posixpath.normpath(rest.lstrip("/"))
-    return first if rest == "." else f"{first}/{rest}"
+def _behind_origin(entry: str) -> str | None:
+    """Return the path behind $ORIGIN in normal form, in which `..` stays; None for another entry."""
+    rest = after_origin(entry)
+    return None if rest is None else posixpath.normpath(rest.lstrip("/"))
 
 
 def is_relocatable(entry: str) -> bool:
     """Whether an entry moves with the file: all others name a directory of the build machine, or the current one."""
-    return _normal(entry).split("/")[0] == ORIGIN
+    return after_origin(entry) is not None
 
 
 def extended(existing: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
     """Append the wanted entries to those that a file has and that move with it, without repeating any."""
     result: list[str] = []
     for entry in [entry for entry in existing if is_relocatable(entry)] + wanted:
-        if _normal(entry) not in [_normal(known) for known in result]:
+        if _behind_origin(entry) not in map(_behind_origin, result):
             result.append(entry)
     return tuple(result)

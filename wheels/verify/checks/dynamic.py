@@ -1,12 +1,10 @@
 """W411 to W417: search paths that stay inside the installation, and no newer system than the tag promises (PEP 600)."""
 
 import posixpath
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from lib.common.program import ToolError
-from lib.elf.model import ElfFile
+from lib.elf.model import ElfFile, after_origin
 from lib.wheel.platform_policy import LINUX_MACHINES, Promise, promises
 from wheels.verify.checks.elf import linked_files
 from wheels.verify.finding import Finding, Rule, Severity
@@ -65,7 +63,6 @@ STATIC = Rule(
     "make room for a search path, the program crashes at start.",
     remedy="Package the program as its linker wrote it.",
 )
-_ORIGIN: Final = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})(?=/|$)")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -102,9 +99,9 @@ def _entries(wheel: Wheel, facts: FileFacts, tag: str, value: str) -> Iterator[F
         evidence = f"{tag} is {value!r}: entry {entry!r}"
         if entry.startswith("/"):
             yield ABSOLUTE.finding(wheel.filename, facts.path, evidence)
-        elif not (origin := _ORIGIN.match(entry)):
+        elif (rest := after_origin(entry)) is None:
             yield EMPTY.finding(wheel.filename, facts.path, evidence)
-        elif wheel.installed(facts.path) and posixpath.normpath(f"{folder}{entry[origin.end() :]}/.").startswith(".."):
+        elif wheel.installed(facts.path) and posixpath.normpath(f"{folder}{rest}/.").startswith(".."):
             yield OUTSIDE.finding(wheel.filename, facts.path, evidence)
 
 

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE
 from lib.elf.model import ElfFile
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import FileFacts, Wheel
@@ -67,11 +68,6 @@ SONAME = Rule(
     why="What is linked with it needs it by that name, and the loader looks for a file of that name.",
     remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
 )
-#: The loaders that the psABI of each CPU fixes (glibc's, then musl's).
-LOADERS: Final = {
-    c.EM_X86_64: ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"),
-    c.EM_AARCH64: ("/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-aarch64.so.1"),
-}
 DT_TEXTREL: Final = 22
 DT_FLAGS: Final = 30
 DF_TEXTREL: Final = 4
@@ -104,9 +100,9 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         is_named = elf.soname and "/" not in elf.soname and not elf.is_program
         if is_named and elf.soname != own and f"{folder}/{elf.soname}" not in wheel.files:
             yield SONAME.finding(name, facts.path, f"DT_SONAME is {elf.soname!r}")
-        wanted = LOADERS.get(elf.machine)
-        if elf.interpreter is not None and wanted and elf.interpreter not in wanted:
-            yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(wanted)}")
+        cpu = BY_MACHINE.get(elf.machine)
+        if elf.interpreter is not None and cpu and elf.interpreter not in cpu.loaders:
+            yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(cpu.loaders)}")
 
 
 def _debug(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lib.elf import constants as elf
+from lib.elf.cpus import BY_MACHINE
 from lib.pe import constants as c
 from lib.pe.model import MACHINES, PeImage
 from wheels.verify.checks.dynamic import MACHINE
@@ -54,7 +55,7 @@ _RUN_AS_WELL: Final = {
 #: No image is smaller than the header for DOS, in bytes.
 _DOS_HEADER: Final = 64
 #: The CPUs of systems; other ELF files are for other processors, such as GPUs.
-_CPUS: Final = frozenset((elf.EM_386, elf.EM_X86_64, elf.EM_AARCH64))
+_CPUS: Final = frozenset((elf.EM_386, *BY_MACHINE))
 
 
 def images(wheel: Wheel) -> Iterator[tuple[str, PeImage]]:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from lib.elf.model import after_origin
 from wheels.verify.wheel_set.model import Linked
 
 #: The kernel follows no more links in one path (path_resolution(7)).
@@ -90,7 +91,6 @@ def inside(path: str) -> str | None:
     return "" if normal == "." else normal
 
 
-_ORIGIN = re.compile(r"\$(?:ORIGIN(?![A-Za-z0-9_])|\{ORIGIN\})")
 _OTHER_TOKEN = re.compile(r"\$(?:(?:LIB|PLATFORM)(?![A-Za-z0-9_])|\{(?:LIB|PLATFORM)\})")
 
 
@@ -211,7 +211,8 @@ def expanded(entry: str, path: str) -> str | None:
 
     None where that depends on the machine, or lies outside of site-packages.
     """
-    if _OTHER_TOKEN.search(entry) or not _ORIGIN.match(entry):
+    rest = after_origin(entry)
+    if rest is None or _OTHER_TOKEN.search(rest):
         return None
-    directory = _ORIGIN.sub(lambda _: posixpath.dirname(path) or ".", entry)
+    directory = (posixpath.dirname(path) or ".") + rest
     return directory if inside(directory) is not None else None

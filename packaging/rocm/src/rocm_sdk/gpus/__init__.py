@@ -1,5 +1,4 @@
 """The GPU targets and families that AMD knows.
 
-`table.py` and `families.py` are copies of those in `lib/gpus`, which `bazel run //tests/golden:update` writes:
-change them there.
+`table.py` and `families.py` are links to those in `lib/gpus`: change them there.
 """

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.elf.compose import compose
 from lib.elf.patch import Literal, Made, Patch, PatchBuilder, Strategy
-from lib.elf.patched import open_patched
+from lib.elf.patched import compose, open_patched
 from lib.elf.source import ElfError
 
 SOURCE = bytes(range(60))

@@ -1,6 +1,6 @@
 """Which names of GPU targets and families have a GPU in common.
 
-Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this.
+Written by `bazel run //tests/golden:update`: change tests/names/gpu_tables.py, not this.
 """
 
 visibility(["//tests/analysis"])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lib.gpus.derive import built, kind_of, written_files
 from lib.gpus.table import TARGETS
+from tests.names.gpu_tables import built, family_members, kind_of, written_files
 
 WORKSPACE = Path(__file__).parents[2]
 
@@ -21,6 +21,10 @@ def test_rocms_builds_know_no_target_that_rocm_bootstrap_does_not() -> None:
     assert {name for names in families.values() for name in names} <= {target.name for target in TARGETS}
     kinds = [name for kind in ("dcgpu-all", "dgpu-all", "igpu-all") for name in families[kind]]
     assert len(kinds) == len(set(kinds)) == 28, "each target that is built has one kind"
+
+
+def test_families_of_rocms_builds_have_the_targets_that_they_build() -> None:
+    assert {name: family_members()[name] for name in built()["families"]} == built()["families"]
 
 
 def test_a_target_of_unknown_kind_is_refused() -> None:

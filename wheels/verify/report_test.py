@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from develop.testing.wheel_sample import Sample
-from wheels.verify import registry
+from wheels.verify import registry, report
 from wheels.verify.engine import Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException
-from wheels.verify.report import documents, text
 
 #: A name that a URL cannot hold as it is.
 ODD = "sample/odd & <name>\x01 é.txt"
@@ -30,19 +29,19 @@ def test_the_sample_has_one_finding_of_each_severity(outcome: Outcome) -> None:
 
 
 def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
-    lines = text.render(outcome).splitlines()
+    lines = report.render(outcome).splitlines()
     assert lines[0] == Sample().filename
     assert "  W512 error: a name at the top that many packages would like to have" in lines
     assert "    tests/a.py: 'tests' is at the top of site-packages" in lines
     assert lines[-1] == "1 wheels, 9 files: 2 errors, 0 warnings, 1 notes, 1 excused"
-    assert "\033" not in text.render(outcome)
-    assert "\x01" not in text.render(outcome, everything=True)
-    assert "\033[1;31mW512 error\033[0m" in text.render(outcome, colour=True)
-    assert "because it is wanted" in text.render(outcome, everything=True)
+    assert "\033" not in report.render(outcome)
+    assert "\x01" not in report.render(outcome, everything=True)
+    assert "\033[1;31mW512 error\033[0m" in report.render(outcome, colour=True)
+    assert "because it is wanted" in report.render(outcome, everything=True)
 
 
 def test_json_has_everything(outcome: Outcome) -> None:
-    document = json.loads(documents.render_json(outcome))
+    document = json.loads(report.render_json(outcome))
     assert [one["id"] for one in document["findings"]] == ["W109", "W512", "W513"]
     assert document["findings"][0]["file"] == ODD
     assert document["excused"][0]["reason"] == "it is wanted"
@@ -50,7 +49,7 @@ def test_json_has_everything(outcome: Outcome) -> None:
 
 
 def test_sarif_has_rules_results_and_suppressions(outcome: Outcome) -> None:
-    log = json.loads(documents.render_sarif(outcome, registry.rules()))
+    log = json.loads(report.render_sarif(outcome, registry.rules()))
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     rules = run["tool"]["driver"]["rules"]
@@ -69,9 +68,9 @@ def test_names_that_are_no_text_are_reported_in_every_form(tmp_path: Path) -> No
     outcome = verify([path], Request(processes=1))
     assert "W109" in {finding.id for finding in outcome.judged.findings}
     rules = registry.rules()
-    for report in (
-        text.render(outcome, everything=True),
-        documents.render_json(outcome),
-        documents.render_sarif(outcome, rules),
+    for text in (
+        report.render(outcome, everything=True),
+        report.render_json(outcome),
+        report.render_sarif(outcome, rules),
     ):
-        assert report.encode("utf-8")
+        assert text.encode("utf-8")

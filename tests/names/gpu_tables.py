@@ -1,4 +1,4 @@
-"""Writes the copies of AMD's table of GPU targets: for Python, for Starlark, and for the installed `rocm_sdk`.
+"""Writes the copies of AMD's table of GPU targets, for Python and for Starlark, and the cases of Starlark's tests.
 
     for path, text in written_files().items(): …   # paths below the workspace
 
@@ -16,8 +16,6 @@ from rocm_bootstrap.targets import ALL_TARGETS, GfxTarget, packaging_chain
 from lib.gpus.families import KINDS, overlap, parse_family
 
 HERE: Final = Path(__file__).parent
-#: Where the installed copies lie.
-INSTALLED: Final = "packaging/rocm/src/rocm_sdk/gpus"
 #: Families that ROCm's builds know, though they are not in the list of targets: by rocm-bootstrap's name, and by the
 #: nightly builds' name.
 MORE_FAMILIES: Final = ("gfx125X", "gfx90X-dcgpu")
@@ -28,7 +26,7 @@ MORE_NAMES: Final = (
     "gfx103", "all", "foo",
 )  # fmt: skip
 
-_NOTE: Final = "Written by `bazel run //tests/golden:update`: change lib/gpus/derive.py, not this."
+_NOTE: Final = "Written by `bazel run //tests/golden:update`: change tests/names/gpu_tables.py, not this."
 
 _TABLE: Final = '''\
 """The GPU targets, by AMD's own table: rocm-bootstrap on PyPI.
@@ -127,11 +125,8 @@ def starlark_cases() -> str:
 
 def written_files() -> dict[str, str]:
     """Return the texts of all files that are written from AMD's table, by their path in the workspace."""
-    table = table_text()
     return {
-        "lib/gpus/table.py": table,
-        f"{INSTALLED}/table.py": table,
-        f"{INSTALLED}/families.py": (HERE / "families.py").read_text(encoding="utf-8"),
+        "lib/gpus/table.py": table_text(),
         "lib/gpus/gpu_table.bzl": starlark_table(),
-        "lib/gpus/gpu_cases.bzl": starlark_cases(),
+        "tests/names/gpu_cases.bzl": starlark_cases(),
     }

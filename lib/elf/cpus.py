@@ -1,0 +1,36 @@
+"""The CPUs that packages are made for, with all that differs between them: another CPU is another row.
+
+`TARGETS` of `rules/private/repositories/zig.bzl` and `_PLATFORMS` of `packaging/matrix.bzl` name them in Starlark;
+`tests/lint/copies_test.py` compares.
+"""
+
+from typing import Final, NamedTuple
+
+
+class Cpu(NamedTuple):
+    """One CPU."""
+
+    name: str
+    """What Bazel's platforms and Linux call it: `x86_64`."""
+    elf_machine: int
+    """e_machine of ELF files."""
+    pe_machine: int
+    """Machine of PE images."""
+    go_name: str
+    """What Go, OCI and Windows call it: `amd64`."""
+    loaders: tuple[str, str]
+    """The dynamic loaders that its psABI fixes: glibc's, then musl's."""
+    relative: int
+    """The type of a relocation that adds the load bias to the addend."""
+    symbolic: int
+    """The type that adds the value of a symbol to the addend."""
+    irelative: int
+    """The type that calls a function for the address."""
+
+
+CPUS: Final = (
+    Cpu("x86_64", 62, 0x8664, "amd64", ("/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"), 8, 1, 37),
+    Cpu("aarch64", 183, 0xAA64, "arm64", ("/lib/ld-linux-aarch64.so.1", "/lib/ld-musl-aarch64.so.1"), 1027, 257, 1032),
+)
+#: e_machine -> its row.
+BY_MACHINE: Final = {cpu.elf_machine: cpu for cpu in CPUS}
