@@ -192,6 +192,10 @@ SHOWN_BY = (
         "tools/actions/plan/slicing_test.py::test_code_for_a_target_of_no_package_stops_the_build",
     ),
     (
+        "thin packages: a file whose path names only targets of `ROCM_TARGETS_LEFT_OUT`",
+        "tools/actions/plan/devel_test.py::test_damaged_file_for_a_target_that_no_package_is_for_is_left_out",
+    ),
+    (
         "thin packages: a file named for one GPU target, with code for others",
         "tools/actions/plan/slicing_test.py::test_a_name_that_contradicts_the_code_stops_the_build",
     ),

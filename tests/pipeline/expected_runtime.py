@@ -7,6 +7,7 @@ from tests.pipeline.expectation import Expected, Shipped, Tree, all_nodes, is_fo
 from tests.pipeline.file_rules import (
     DATA,
     has_code,
+    is_broken,
     is_program,
     loads,
     looks_like,
@@ -110,6 +111,8 @@ def _expect_link(expected: Expected, tree: Tree, path: str, aliases: dict[str, s
             _expect_code(expected, tree.package.slice, real, file.content)
         if tree.goes_elsewhere(real, file):
             return
+    if own and is_broken(real, file.content):
+        expected.must["damaged"] = path
     soname = soname_of(real, file.content)
     if soname and (soname != name or not own):
         aliases[path] = real

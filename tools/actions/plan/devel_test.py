@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.artifacts import artifact, directory, file, library, link, plan, program
 from lib.common.program import ToolError
-from lib.plan.model import Definition, Entry, Found, Plan, Treatment
+from lib.plan.model import Definition, Entry, Found, Plan, Slice, Treatment
 from tools.actions.plan.tool import make_plan
 
 CORE = Definition("core", "runtime", "_core", rpath=("_core/lib",), allow_unmatched=("_core/lib",))
@@ -319,6 +319,22 @@ def test_damaged_elf_file_is_an_error_unless_it_is_excluded() -> None:
         entries(found)
     excluding = replace(DEVEL, exclude=("lib/**",))
     assert entries(found, definition=excluding)["lib/liba.so"].treatment is Treatment.DROP
+
+
+def test_damaged_file_for_a_target_that_no_package_is_for_is_left_out() -> None:
+    found = [file("lib/gfx906/libk.so.1", "elf-damaged"), file("lib/libk.so.1")]
+    assert found[0].facts
+    found[0] = replace(found[0], facts=replace(found[0].facts, damage="lib/gfx906/libk.so.1: truncated"))
+    declared = [Slice((target,), ("gfx1030", "gfx90a"), left_out=("gfx906",)) for target in ("gfx1030", "gfx90a")]
+    thin = [
+        Definition(f"libraries_{one.targets[0]}", "runtime", f"_{one.targets[0]}", per_target=True, slice=one)
+        for one in declared
+    ]
+    planned = entries(*found, builds_on=tuple(plan(one, *found, name="libraries_lib_generic") for one in thin))
+    reason = "for a GPU target that no package is for"
+    assert outcome(planned["lib/gfx906/libk.so.1"]) == (Treatment.DROP, reason, None)
+    with pytest.raises(ToolError, match=r"^lib/gfx906/libk\.so\.1: truncated\. .* from package devel$"):
+        entries(*found, builds_on=tuple(plan(one, found[1], name="libraries_lib_generic") for one in thin))
 
 
 def test_file_that_was_not_inspected_is_an_error() -> None:

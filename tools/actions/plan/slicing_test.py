@@ -186,6 +186,17 @@ def test_files_go_to_the_target_that_they_name(target: str, kept: list[str]) -> 
     assert {entry.treatment for entry in others} == {Treatment.OTHER_TARGET}
 
 
+def test_a_damaged_file_stops_the_packages_that_its_path_is_for() -> None:
+    found = file("lib/gfx906/libk.so.1", "elf-damaged")
+    assert found.facts
+    found = replace(found, facts=replace(found.facts, damage="lib/gfx906/libk.so.1: truncated"))
+    links = (link("lib/libk.so.1", "gfx906/libk.so.1"), link("lib/gfx1030/libk.so.1", "../gfx906/libk.so.1"))
+    planned = entries(definition("gfx1030"), found, *links)
+    assert {entry.treatment for entry in planned.values()} == {Treatment.OTHER_TARGET}
+    with pytest.raises(ToolError, match=r"^lib/gfx906/libk\.so\.1: truncated\. "):
+        entries(definition("gfx906"), found)
+
+
 def test_a_file_for_two_targets_goes_to_both() -> None:
     path = "lib/K_gfx1030_gfx906.co"
     for target in ("gfx1030", "gfx906"):
