@@ -37,7 +37,7 @@ def _package_files_impl(ctx):
         args = args,
         inputs = outputs.keys(),
         outputs = outputs.values(),
-        mnemonic = "RocmWheelsPackage",
+        mnemonic = "PyPackage",
         progress_message = "Writing the package of %{label}",
     )
     return [DefaultInfo(files = depset(outputs.values()))]

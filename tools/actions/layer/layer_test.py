@@ -51,11 +51,12 @@ def wheel(directory: Path, files: Mapping[str, tuple[bytes, int]] = FILES, tag: 
 
 
 def run(directory: Path, path: str, *options: str) -> int:
-    """Run the tool."""
+    """Run the tool; what is given here is not given by `options`."""
     arguments = ["--label=//:layer", f"--wheel={path}", f"--layer={directory}/layer"]
     arguments += [f"--descriptor={directory}/descriptor", "--site-packages=usr/lib/python3/dist-packages"]
     arguments += ["--scripts=usr/local/bin", "--python=/usr/bin/python3"]
-    return main([*arguments, *options])
+    given = {one.partition("=")[0] for one in options}
+    return main([*(one for one in arguments if one.partition("=")[0] not in given), *options])
 
 
 def test_a_layer_has_what_pip_would_have_installed(tmp_path: Path) -> None:
