@@ -1,11 +1,11 @@
 """Tests of the matrix: which artifacts and packages ROCM_TARGETS selects, and what is combined."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
-load("//tests/names:gpu_cases.bzl", "OVERLAPS")
 load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
 load("//packaging:matrix.bzl", "MATRIX", "combinations")
 load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
+load("//tests/names:gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
 
