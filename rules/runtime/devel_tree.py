@@ -182,14 +182,14 @@ class Manifest:
 
 
 def wanted_links(
-    manifests: Sequence[Manifest], shipped: Iterable[str], is_there: Callable[[str], bool]
+    manifests: Sequence[Manifest], packed: Iterable[str], is_there: Callable[[str], bool]
 ) -> tuple[dict[str, Link], list[str]]:
     """Return the links to be, by their paths, and files of other packages that are not there.
 
-    The first of the `manifests` is the devel package's, `shipped` are files of its wheel, and `is_there` says what is
+    The first of the `manifests` is the devel package's, `packed` are files of its wheel, and `is_there` says what is
     installed. A link to a file that is not there is not made, nor a link that leads nowhere.
     """
-    taken = {*shipped, *manifests[0].files}
+    taken = {*packed, *manifests[0].files}
     wanted: dict[str, Link] = {}
     missing: list[str] = []
     for manifest in manifests:
@@ -360,7 +360,7 @@ class DevelTree:
             below = (os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names)
             return any(os.path.relpath(one, self.site).replace(os.sep, "/") not in ours for one in below)
 
-        wanted, missing = wanted_links(self._manifests(own), _shipped(own.tree, rows), is_there)
+        wanted, missing = wanted_links(self._manifests(own), _wheel_files(own.tree, rows), is_there)
         listed = {row[0] for _, rows in self._records() for row in rows} if missing else set()
         if lost := [path for path in missing if path in listed]:
             raise DevelTreeError(
@@ -485,7 +485,7 @@ class DevelTree:
     def _update(self, own: Manifest, *, verify: bool) -> None:
         """Make what is missing, remove what is no longer to be there, and say so last."""
         record, rows = self._find_record(self._own)
-        if verify and (lost := self._missing(_shipped(own.tree, rows))):
+        if verify and (lost := self._missing(_wheel_files(own.tree, rows))):
             more = f" and {len(lost) - 1} more are" if len(lost) > 1 else " is"
             raise DevelTreeError(f"{self._at(lost[0])}{more} missing. {self._reinstall(lost[0])}")
         links, made = self._wanted(own, rows), self._made()
@@ -511,7 +511,7 @@ class DevelTree:
         if record and sorted(final) != sorted(rows):
             self._write_record(record, final)
         self._unpack(files)
-        self._replace_strays(_shipped(own.tree, rows))
+        self._replace_strays(_wheel_files(own.tree, rows))
         self._make_links(wrong, links)
         if record:
             self._finish(own, links, is_changed=bool(files or wrong or stale))
@@ -646,8 +646,8 @@ class DevelTree:
         refused = {path for path in paths if not self._make_link(path, links[path])}
         ends = {path: end_of(path, links) for path in links} if refused else {}
         for record, rows in self._records() if refused else ():
-            shipped = {row[0] for row in rows if row[1]}
-            through = [path for path, end in ends.items() if end in refused and links[end].source in shipped]
+            packed = {row[0] for row in rows if row[1]}
+            through = [path for path, end in ends.items() if end in refused and links[end].source in packed]
             if new := sorted({*through} - {row[0] for row in rows}):
                 self._write_record(record, [*rows, *([path, "", ""] for path in new)])
         for path in refused:
@@ -706,7 +706,7 @@ def _listed(own: Manifest, rows: Iterable[Sequence[str]]) -> set[str]:
     return {row[0] for row in rows if row[0].startswith(below) and not row[1] and not row[0].endswith(".pyc")}
 
 
-def _shipped(tree: str, rows: Iterable[Sequence[str]]) -> list[str]:
+def _wheel_files(tree: str, rows: Iterable[Sequence[str]]) -> list[str]:
     """Return the tree's files that came out of the wheel."""
     return [row[0] for row in rows if row[1] and row[0].startswith(f"{tree}/")]
 

@@ -41,8 +41,8 @@ class Worker:
         cas = ("buildbox-casd", f"--bind=unix:{self._socket}", f"--cas-remote={service}", "--quota-high=20G")
         self._cas = Server("the worker's CAS", in_root(root, *cas, str(self._store)), self.log, self._socket.exists)
         run = ["--buildbox-run=/usr/bin/buildbox-run-bubblewrap", "--runner-arg=--staging-mode=copy-or-link"]
-        # The runner makes no links, so /bin is a mount; gcc, found there, takes / for its prefix, and wants /libexec. The
-        # action's own files are at the top as well: `lib/` of this project must not be under a mount.
+        # The runner makes no links, so /bin is a mount; gcc, found there, takes / for its prefix, and wants /libexec.
+        # The action's own files are at the top as well: `lib/` of this project must not be under a mount.
         below = ("bin", "libexec", "lib/gcc", "lib/x86_64-linux-gnu")
         merged = [(f"/usr/{name}", f"/{name}") for name in below]
         for source, target in (("/usr", "/usr"), *merged, ("/etc", "/etc")):
