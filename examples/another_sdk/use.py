@@ -34,5 +34,5 @@ number = build_info()[0]
 
 root = arrow_sdk_devel.root()
 assert (root / "include/arrow/api.h").is_file()
-assert (root / "lib/libarrow.so.2600").resolve().parent.parent.name == "_arrow_sdk_core"
+assert (root / "lib/libarrow.so.2600").samefile(SITE_PACKAGES / "_arrow_sdk_core/lib/libarrow.so.2600")
 print(f"Arrow {number // 1_000_000}.{number // 1000 % 1000}.{number % 1000}")
