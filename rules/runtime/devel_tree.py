@@ -643,7 +643,7 @@ class DevelTree:
         Once the package is gone that such a link leads to, pip takes it for missing. So that package's RECORD lists it,
         too, before it is made.
         """
-        refused = {path for path in paths if not self._make_link(path, links[path])}
+        refused = {path for path in paths if not self._make_link(path, links)}
         ends = {path: end_of(path, links) for path in links} if refused else {}
         for record, rows in self._records() if refused else ():
             packed = {row[0] for row in rows if row[1]}
@@ -653,12 +653,15 @@ class DevelTree:
         for path in refused:
             os.symlink(links[path].text, self._at(path))
 
-    def _make_link(self, path: str, link: Link) -> bool:
+    def _make_link(self, path: str, links: Mapping[str, Link]) -> bool:
         """Make one, or a copy of a program; return False where only a symbolic link can be.
 
         Programs look for what belongs to them beside the file that was started. Copies of all would take gigabytes.
         """
-        place, source = self._at(path), os.path.realpath(self._at(link.source))
+        link, end = links[path], links[path].source
+        while end in links and not links[end].is_symbolic:  # On Windows, a link to a link that is not made yet.
+            end = links[end].source
+        place, source = self._at(path), os.path.realpath(self._at(end))
         self._make_directory(os.path.dirname(place))
         _unlink(place)
         if link.is_symbolic:
