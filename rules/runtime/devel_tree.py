@@ -659,7 +659,7 @@ class DevelTree:
         Programs look for what belongs to them beside the file that was started. Copies of all would take gigabytes.
         """
         link, end = links[path], links[path].source
-        for _ in range(40):  # On Windows, a link may lead to one that is not made yet.
+        for _ in range(40):  # On Windows, a link may lead to a link, not made yet.
             end = links[end].source if end in links and not links[end].is_symbolic else end
         place, source = self._at(path), os.path.realpath(self._at(end))
         self._make_directory(os.path.dirname(place))
