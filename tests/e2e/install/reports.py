@@ -92,7 +92,7 @@ class Case:
 def _(case: Case) -> None:
     code = "import importlib.util; print(importlib.util.find_spec('_rocm_sdk_devel').origin)"
     origin = Path(run(case.python, "-c", code).strip()).parent
-    assert (origin / "include/hip/hip_runtime.h").is_file(), origin
+    assert next(origin.glob("include/**/*.h"), None), origin  # Links to what core has are made on first use.
 
 
 @report("TheRock #1906", "`rocm-sdk path --root` answers the first time")
