@@ -21,6 +21,7 @@ import pytest
 from devel_mounts import in_own_mounts, make_read_only, mount_memory, mount_overlay
 from fake_sdk import Devel, FakeSdk, copy_index, links_manifest, make_sdk, small_devel, write_devel
 from rocm_sdk.devel import devel_root, find_layout
+from rocm_sdk.devel_tree import DevelTree, DevelTreeError
 from rocm_sdk.errors import DevelError, DevelReadOnlyError
 from trees import TREE, own_files, recorded, tree_of
 
@@ -638,3 +639,39 @@ def test_another_sdk(tmp_path: Path) -> None:
         run = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         assert (run.stdout, run.stderr) == (f"{site}/_mkl_devel\n", "")
         assert (site / "_mkl_devel/lib/libmkl.so").read_bytes() == b"avx512"
+
+
+@pytest.fixture
+def windows_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, str]], DevelTree]:
+    """Return what installs a devel package with links, beside a package with a program, as Windows has them."""
+    from fake_sdk import write_wheel
+
+    monkeypatch.setattr("rocm_sdk.devel_tree._IS_WINDOWS", True)
+    site, index = tmp_path / "site", tmp_path / "index"
+    index.mkdir()
+
+    def install(links: dict[str, str]) -> DevelTree:
+        files = Devel({"include/x.h": b"//"}, links, tree="_x_devel").members("1.0", "x_devel", ("_x",))
+        for wheel in (
+            write_wheel(index, "x-devel", "1.0", files),
+            write_wheel(index, "x", "1.0", {"_x/bin/clang.exe": b"MZ"}),
+        ):
+            shutil.unpack_archive(wheel, site, "zip")
+        return DevelTree(str(site / "x_devel"), command="init", tree="_x_devel")
+
+    return install
+
+
+def test_on_windows_a_link_to_a_later_link_is_made(windows_tree: Callable[[dict[str, str]], DevelTree]) -> None:
+    """All links are hard ones there; they are made in the order of their names."""
+    root = Path(
+        windows_tree({"bin/amdclang.exe": "../lib/clang.exe", "lib/clang.exe": "../../_x/bin/clang.exe"}).root()
+    )
+    for path in ("bin/amdclang.exe", "lib/clang.exe"):
+        assert (root / path).samefile(root.parent / "_x/bin/clang.exe")
+        assert not (root / path).is_symlink()
+
+
+def test_on_windows_a_circle_of_links_is_an_error(windows_tree: Callable[[dict[str, str]], DevelTree]) -> None:
+    with pytest.raises(DevelTreeError, match=r"_x_devel: it could not be made: .*run `init`"):
+        windows_tree({"bin/a.exe": "b.exe", "bin/b.exe": "a.exe"}).root()
