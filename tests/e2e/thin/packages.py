@@ -142,8 +142,9 @@ class Environment:
             shutil.rmtree(path)
 
     def files(self, tree: str) -> Mapping[str, Path]:
-        """Return the files of a package's tree, by their paths in it. Ends the program if there is none."""
+        """Return the files of a package's tree, by their paths in it, but its list of links. Ends the program if none."""
         root = self.site_packages / tree
         if not root.is_dir():
             raise SystemExit(f"{root}: not there; the trees are {sorted(path.name for path in root.parent.glob('_*'))}")
-        return {str(path.relative_to(root)): path for path in sorted(root.rglob("*")) if path.is_file()}
+        files = (path for path in sorted(root.rglob("*")) if path.is_file() and path.parent.name != ".devel_links")
+        return {str(path.relative_to(root)): path for path in files}
