@@ -142,7 +142,7 @@ class Environment:
             shutil.rmtree(path)
 
     def files(self, tree: str) -> Mapping[str, Path]:
-        """Return the files of a package's tree, by their paths in it, but its list of links. Ends the program if none."""
+        """Return the files of a package's tree by path, but its list of links. Ends the program if there is none."""
         root = self.site_packages / tree
         if not root.is_dir():
             raise SystemExit(f"{root}: not there; the trees are {sorted(path.name for path in root.parent.glob('_*'))}")
