@@ -66,8 +66,8 @@ LIBRARIES = {
     "rocsolver": ("rocsolver/rocsolver.h", "rocsolver_get_version_string"),
     "rocsparse": ("rocsparse/rocsparse.h", "rocsparse_create_handle"),
 }
-#: Library -> another, whose header its own includes: a part of an SDK may be without that.
-INCLUDED = {"hipsparselt": "hipsparse"}
+#: Library -> another that it cannot be used without, by its headers or its NEEDED: a part of an SDK may lack that.
+NEEDED = {"hipsparselt": "hipsparse", "miopen": "rocblas"}
 #: Libraries of the SDK that programs do not name alone: parts and aliases, the compiler's, and headers.
 OTHERS = re.compile(
     r"amd_smi_.*|amdhip64|clang.*|hip|hip[-_].*|hipblas-common|hipfftw|LLVM.*|rocm-core|rocm_smi|rocm_smi_.*|rocprim_.*"
@@ -207,7 +207,7 @@ def check_sdk_libraries(workspace: Workspace, given: Sequence[str], targets: Seq
     there = sdk_libraries(workspace)
     unknown = [one for one in there if one not in LIBRARIES and not OTHERS.fullmatch(one)]
     assert not unknown, f"no program has {unknown}; add them to LIBRARIES"
-    usable = {one for one in there if INCLUDED.get(one, one) in there}
+    usable = {one for one in there if NEEDED.get(one, one) in there}
     programs = {name: one for name, one in PROGRAMS.items() if one.library in usable}
     assert "sort" in programs, there
     package = workspace.directory / "libraries"
