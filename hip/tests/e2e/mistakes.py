@@ -11,17 +11,18 @@ from tests.e2e.testing.builds import Workspace
 
 RULES = "@rules_rocm_python//hip:defs.bzl"
 HIP_OFF = "--@rules_rocm_python//hip:enabled=false"
-#: What the example's MODULE.bazel has of the SDK: the tag, and what the module uses.
+#: What the example's MODULE.bazel has of the SDK: the tag, its beginning, and what the module uses.
 TAG = 'hip.sdk(\n    artifacts = "@rocm_artifacts//:artifacts.bzl",'
-NAMED, USED = "hip.sdk(\n", 'use_repo(rocm, "debian_rocm", "rocm", "rocm_artifacts")'
+NAMED, USED = "hip.sdk(\n", 'use_repo(hip, "rocm")'
+ARTIFACTS = 'use_repo(rocm, "debian_rocm", "rocm_artifacts")'
 TARGETS = 'targets = [\n        "gfx1100",'
 #: A module beside the project, with an SDK of its own.
 MODULE = """
 module(name = "{name}")
 bazel_dep(name = "rules_rocm_python", version = "0.1.0")
-rocm = use_extension("@rules_rocm_python//rules:extensions.bzl", "rocm")
+hip = use_extension("@rules_rocm_python//hip:extensions.bzl", "hip")
 hip.sdk(path = "/opt/{name}")
-use_repo(rocm, "rocm")
+use_repo(hip, "rocm")
 """
 
 
@@ -78,7 +79,7 @@ IN_MODULES = (
     Mistake(
         "a forgotten repository of artifacts",
         ("no repository visible as '@rocm_artifacts' to the root module", "in attribute 'artifacts' of tag 'sdk'"),
-        module={USED: 'use_repo(rocm, "debian_rocm", "rocm")'},
+        module={ARTIFACTS: 'use_repo(rocm, "debian_rocm")'},
     ),
     Mistake(
         "a GPU of another vendor",
@@ -102,7 +103,7 @@ IN_MODULES = (
         "a forgotten use_repo",
         ("//mistake:it", "No repository visible as '@rocm' from main repository"),
         target='hip_library(name = "it", srcs = ["it.hip"], deps = ["@rocm//:hip"])',
-        module={USED: 'use_repo(rocm, "debian_rocm", "rocm_artifacts")'},
+        module={USED: ""},
     ),
 )
 IN_BUILD_FILES = (
