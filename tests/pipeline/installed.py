@@ -219,13 +219,19 @@ class Site:
         return place.is_symlink() and any(f"{one}/".startswith(f"{real}/") for one in self.mine)
 
     def _follow(self, found: Mapping[str, Leaf]) -> None:
-        """Have the user's files where links lead: a directory that they were in may be one again."""
+        """Have the user's files where they are: under the name that was made room with, or where links lead.
+
+        A directory that they were in may be one again.
+        """
         top = self.folder / TREE
         for path, one in list(self.mine.items()):
             real = Path(os.path.realpath((top / path).parent)) / posixpath.basename(path)
+            renamed = (other for other in found if found[other] == one and _own_name(other) == _own_name(path))
             if real.is_relative_to(top) and found.get(real.relative_to(top).as_posix()) == one:
-                del self.mine[path]
-                self.mine[real.relative_to(top).as_posix()] = one
+                now = real.relative_to(top).as_posix()
+            else:
+                now = next(renamed, path)
+            self.mine[now] = self.mine.pop(path)
 
     def check_gone(self) -> None:
         """Check that nothing but the user's own files is left when all is uninstalled."""
