@@ -74,6 +74,7 @@ class Site:
         """Ask for the root, in a process that is killed before a change if `killed` says before which; then check."""
         if killed:
             self._die(lambda: self.unpack(verify=verify), killed)
+            self._follow(self.leaves())
             return
         # What the wheel had and a user removed, installers alone bring back.
         lost = any(not os.path.lexists(self.folder / TREE / path) for path in self.touched)
