@@ -295,7 +295,12 @@ class DevelTree:
         own = self._read_own()
         _, rows = self._find_record(self._own)
         lost = [f"{path} is missing" for path in self._missing(own.files)]
-        return [*lost, *self._wrong(self._wanted(own, rows)).values()]
+        wanted = self._wanted(own, rows)
+        if glance(self.package):
+            # With a file of the user, another link leads somewhere since. It is made with the next change.
+            made = self._made()
+            wanted = {path: link for path, link in wanted.items() if path in made}
+        return [*lost, *self._wrong(wanted).values()]
 
     def user_files(self) -> list[str]:
         """Return what is in the tree and in no RECORD, relative to site-packages."""

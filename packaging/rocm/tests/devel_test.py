@@ -547,6 +547,17 @@ def test_files_of_the_user_are_named(site: Path) -> None:
     assert find_layout().faults() == []
 
 
+def test_a_link_that_leads_somewhere_since_is_no_fault(site: Path) -> None:
+    (site / MANIFEST).write_bytes(links_manifest("7.10.0.dev0", {"lib64": "own"}, tree=TREE))
+    devel_root()
+    assert not os.path.lexists(site / TREE / "lib64")
+    (site / TREE / "own").mkdir()
+    (site / TREE / "own/mine").touch()
+    assert find_layout().faults() == []
+    devel_root(verify=True)
+    assert (site / TREE / "lib64/mine").is_file()
+
+
 # Console scripts
 
 TOLD = """
