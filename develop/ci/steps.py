@@ -171,16 +171,17 @@ def pages(machine: Machine) -> None:
     (artifact / "stage" / "lib").mkdir(parents=True, exist_ok=True)
     (artifact / "artifact_manifest.txt").write_text("stage\n")
     (artifact / "stage" / "lib" / "data").write_text("data\n")
-    doors = ("package-a-rocm-build", "package-your-own-sdk", "deliver-a-framework-per-gpu")
+    doors = ("a-package-of-your-own", "package-a-rocm-build")
     given = f"--artifacts={artifact.parent}"
     machine.module("tests.docs.pasted", given, *(f"README.md#{door}" for door in doors))
+    machine.module("tests.docs.pasted", "wheels/README.md#split-a-wheel-by-gpu")
     examples = [f"examples/{name}/README.md" for name in ("another_sdk", "mini_sdk", "packages")]
     machine.module("tests.docs.pasted", "docs/sdk/tutorial.md", *examples)
 
 
 def hip_page(machine: Machine) -> None:
-    """Paste the README's HIP program into an empty folder."""
-    machine.module("tests.docs.pasted", "README.md#compile-hip-with-bazel")
+    """Paste the HIP program of hip/README.md into an empty folder."""
+    machine.module("tests.docs.pasted", "hip/README.md")
 
 
 def launcher_for_windows(machine: Machine) -> None:

@@ -1,10 +1,11 @@
 """Pastes the commands of a page into a shell, in the page's order, as a reader would.
 
-    python3 -m tests.docs.pasted docs/sdk/tutorial.md examples/*/README.md README.md#package-your-own-sdk
+    python3 -m tests.docs.pasted docs/sdk/tutorial.md examples/*/README.md README.md#a-package-of-your-own
 
 Run it from the top of the workspace. All blocks of `sh` of a page, or of one section, run in one shell, which stops at
-the first failure. The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of
-these as `artifacts`. A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`.
+the first failure. A block of another language whose first line is a comment with a file's name is written to that file.
+The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of these as `artifacts`.
+A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`.
 """
 
 import argparse
@@ -18,6 +19,9 @@ from pathlib import Path
 from typing import Final
 
 WORKSPACE: Final = Path(__file__).resolve().parents[2]
+BLOCK: Final = re.compile(
+    r"^```(?:sh\n(?P<sh>.*?)|(?:starlark|cpp)\n(?:#|//) (?P<name>[\w.]+)\n(?P<text>.*?))^```$", re.M | re.S
+)
 PROMISE: Final = re.compile(r"^(?P<command>.*\S)\s+# prints (?P<text>.+)$")
 
 
@@ -26,10 +30,15 @@ def script(page: str, scratch: str) -> str:
 
     Raises ValueError if there are none.
     """
-    blocks = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    if not blocks:
+    blocks = [*BLOCK.finditer(page)]
+    if not any(block["sh"] for block in blocks):
         raise ValueError("no block of sh")
-    lines = [_checked(line) for block in blocks for line in block.splitlines()]
+    lines: list[str] = []
+    for block in blocks:
+        if block["name"]:
+            lines.append(f"cat > {block['name']} <<'EOF'\n{block['text']}EOF")
+        else:
+            lines += map(_checked, block["sh"].splitlines())
     return "\n".join(["set -eu", "set -x", *lines, ""]).replace("/tmp/", f"{scratch}/")
 
 

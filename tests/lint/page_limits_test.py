@@ -19,7 +19,9 @@ GENERATED: Final = ("docs/reference/rules.md", "hip/docs/reference.md")
 FOLDERS: Final = ("docs/", "hip/docs/", "wheels/")
 
 PAGES: Final = [
-    path for path in sources(".md") if path == "README.md" or (path.startswith(FOLDERS) and path not in GENERATED)
+    path
+    for path in sources(".md")
+    if path in ("README.md", "hip/README.md") or (path.startswith(FOLDERS) and path not in GENERATED)
 ]
 
 
