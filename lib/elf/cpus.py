@@ -15,7 +15,7 @@ class Cpu(NamedTuple):
     elf_machine: int
     """e_machine of ELF files."""
     pe_machine: int
-    """Machine of PE images."""
+    """Machine of PE images; 0 if packages for Windows are not made for it."""
     go_name: str
     """What Go, OCI and Windows call it: `amd64`."""
     loaders: tuple[str, str]
@@ -26,6 +26,8 @@ class Cpu(NamedTuple):
     """The type that adds the value of a symbol to the addend."""
     irelative: int
     """The type that calls a function for the address."""
+    elf_flags: int = 0
+    """e_flags of files that are written for it: RISC-V's psABI has the floating-point ABI there."""
 
 
 CPUS: Final = (
@@ -34,3 +36,5 @@ CPUS: Final = (
 )
 #: e_machine -> its row.
 BY_MACHINE: Final = {cpu.elf_machine: cpu for cpu in CPUS}
+#: Those for which packages for Windows are made.
+WINDOWS_CPUS: Final = tuple(cpu for cpu in CPUS if cpu.pe_machine)

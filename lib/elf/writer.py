@@ -15,6 +15,7 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.cpus import BY_MACHINE
 from lib.elf.dynamic_edit import encode
 from lib.elf.reader import PHDR64, SHDR64
 
@@ -113,8 +114,9 @@ class ElfWriter:
         ident = b"\x7fELF" + bytes((c.ELFCLASS64, c.ELFDATA2LSB, c.EV_CURRENT, self._abi))
         at = EHDR64.size if self._segments else 0
         entry = PHDR64.size if self._segments else 0
+        flags = BY_MACHINE[self._machine].elf_flags if self._machine in BY_MACHINE else 0
         return EHDR64.pack(
-            ident.ljust(16, b"\0"), c.ET_DYN, self._machine, c.EV_CURRENT, 0, at, table, 0,
+            ident.ljust(16, b"\0"), c.ET_DYN, self._machine, c.EV_CURRENT, 0, at, table, flags,
             EHDR64.size, entry, self._segments, SHDR64.size, count, count - 1,
         )  # fmt: skip
 

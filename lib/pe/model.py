@@ -7,7 +7,7 @@ bytes from where the image is loaded.
 from dataclasses import dataclass
 from typing import Final
 
-from lib.elf.cpus import CPUS
+from lib.elf.cpus import WINDOWS_CPUS
 from lib.pe import constants as c
 
 
@@ -118,4 +118,4 @@ class PeImage:
 
 
 #: What linkers write for the machines that packages are made for.
-MACHINES: Final = {c.IMAGE_FILE_MACHINE_I386: "x86"} | {cpu.pe_machine: cpu.name for cpu in CPUS}
+MACHINES: Final = {c.IMAGE_FILE_MACHINE_I386: "x86"} | {cpu.pe_machine: cpu.name for cpu in WINDOWS_CPUS}

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError
-from lib.elf.cpus import CPUS
+from lib.elf.cpus import CPUS, WINDOWS_CPUS
 from lib.gpus.architectures import loads, named
 from lib.plan.edits import Record, with_tuples
 
@@ -75,7 +75,7 @@ DANGLES = "link that dangles"
 
 #: CPUs whose programs a launcher can start: i386 and those that packages are made for, by the numbers of ELF (e_machine
 #: of the gABI) and of PE (Machine). Others are firmware.
-LAUNCHED = frozenset({3, 0x14C}).union(*((cpu.elf_machine, cpu.pe_machine) for cpu in CPUS))
+LAUNCHED = frozenset({3, 0x14C}).union((cpu.elf_machine for cpu in CPUS), (cpu.pe_machine for cpu in WINDOWS_CPUS))
 
 
 def is_executable(mode: str) -> bool:

@@ -22,11 +22,11 @@ from typing import Any
 from delvewheel._dll_list import MachineType, ignore_names
 
 from lib.common.program import ToolError
-from lib.elf.cpus import CPUS
+from lib.elf.cpus import CPUS, WINDOWS_CPUS
 
 #: Architecture of a tag -> Machine of PE images, or e_machine of ELF files: those that ROCm is built for.
 LINUX_MACHINES = {cpu.name: cpu.elf_machine for cpu in CPUS}
-WINDOWS_MACHINES = {cpu.go_name: cpu.pe_machine for cpu in CPUS}
+WINDOWS_MACHINES = {cpu.go_name: cpu.pe_machine for cpu in WINDOWS_CPUS}
 MACHINES = LINUX_MACHINES | WINDOWS_MACHINES
 
 #: The loader itself, by its SONAME on any architecture: named by every dynamic program, so always there.

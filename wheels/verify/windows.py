@@ -12,12 +12,12 @@ from typing import Final
 
 from packaging.tags import Tag
 
-from lib.elf.cpus import CPUS
+from lib.elf.cpus import WINDOWS_CPUS
 from lib.pe import constants as c
 from lib.wheel.platform_policy import policies_of
 
 #: Platform tags of Windows -> the Machine of PE images that they are for.
-PLATFORMS: Final = {f"win_{cpu.go_name}": cpu.pe_machine for cpu in CPUS} | {"win32": c.IMAGE_FILE_MACHINE_I386}
+PLATFORMS: Final = {f"win_{cpu.go_name}": cpu.pe_machine for cpu in WINDOWS_CPUS} | {"win32": c.IMAGE_FILE_MACHINE_I386}
 #: The interpreter's own DLL, which every extension module needs.
 _INTERPRETER: Final = re.compile(r"(?:python\d+t?|libpypy[\d.]+-c)\.dll")
 #: What Microsoft's redistributable packages install: runtimes of C, C++, OpenMP and MFC, whatever their version.
