@@ -173,6 +173,7 @@ class Site:
         if not real.is_relative_to(self.folder / TREE):
             return  # Through a link, out of the tree.
         path = real.relative_to(self.folder / TREE).as_posix()
+        before = real.read_bytes() if real.is_file() else None
         if os.path.lexists(real):
             self.touched.add(path)
             real.unlink()
@@ -183,7 +184,9 @@ class Site:
             real.symlink_to(f"./{'./' * number}{others[0]}" if others else text.strip())
         else:
             real.write_text(text)
-        self.mine[path] = leaf(real)
+        # A link to the bytes that the package has there loses nothing when it is replaced.
+        if not (real.is_symlink() and real.is_file() and real.read_bytes() == before):
+            self.mine[path] = leaf(real)
 
     def edit(self, number: int, *, removes: bool) -> None:
         """Change a file of the package, or remove it."""
