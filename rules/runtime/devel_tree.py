@@ -132,7 +132,7 @@ def _is_same(path: str, source: str) -> bool:
 
 def is_program(path: str) -> bool:
     """Return whether a file is a program or a script; libraries may have the executable bit, too."""
-    if ".so" in os.path.basename(path) or not os.stat(path).st_mode & 0o111:
+    if ".so" in os.path.basename(path) or not os.path.isfile(path) or not os.stat(path).st_mode & 0o111:
         return False
     with open(path, "rb") as stream:
         return stream.read(4).startswith((b"#!", b"\x7fELF"))

@@ -558,6 +558,15 @@ def test_a_link_that_leads_somewhere_since_is_no_fault(site: Path) -> None:
     assert (site / TREE / "lib64/mine").is_file()
 
 
+def test_a_users_link_to_the_same_directory_will_do(site: Path) -> None:
+    devel_root()
+    (site / TREE / "llvm").unlink()
+    (site / TREE / "llvm").symlink_to("./lib/../lib/llvm")
+    devel_root(verify=True)
+    assert (site / TREE / "llvm").samefile(site / TREE / "lib/llvm")
+    assert find_layout().faults() == []
+
+
 # Console scripts
 
 TOLD = """
