@@ -88,7 +88,7 @@ def _manifests(rctx, targets):
     source, paths = _source(rctx), []
     for artifact, is_here in sorted(source.artifacts.items()):
         if _wanted(targets, artifact):
-            repository = source.label.workspace_name if is_here else archive_repository_name(source.label.workspace_name, artifact)
+            repository = source.label.repo_name if is_here else archive_repository_name(source.label.repo_name, artifact)
             path = rctx.path(Label("@@{}//:manifests/{}.json".format(repository, artifact.replace(":", "%3A"))))
             rctx.watch(path)
             paths.append(path)

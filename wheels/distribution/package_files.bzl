@@ -14,7 +14,7 @@ _ROOTS = {
 
 def _path_in_package(file):
     """Returns the path of a file in the wheel, None if it does not belong to the package."""
-    if file.owner.workspace_name != Label("//wheels").workspace_name or file.extension not in ["css", "js", "json", "py", "so"]:
+    if file.owner.repo_name != Label("//wheels").repo_name or file.extension not in ["css", "js", "json", "py", "so"]:
         return None
     path = file.owner.package + "/" + file.owner.name if file.owner.package else file.owner.name
     for root, place in _ROOTS.items():

@@ -98,8 +98,8 @@ def check_device_code(workspace: Workspace, dist: Path, uv: Path) -> None:
     module.write_text(module.read_text(encoding="utf-8").replace(TARGETS[1], DEVICE), encoding="utf-8")
     built(workspace.build("@rocm//wheels"))
     external = Path(workspace.info("output_base"), "external")
-    (repository,) = external.glob("*hip~rocm")
-    fetched = sorted(path.name.rpartition(".")[2] for path in external.glob("*hip~rocm.*-device-*") if path.is_dir())
+    (repository,) = external.glob("*hip[+~]rocm")
+    fetched = sorted(path.name.rpartition(".")[2] for path in external.glob("*hip[+~]rocm.*-device-*") if path.is_dir())
     assert fetched == [f"rocm-sdk-device-{DEVICE}"], fetched
     kernels = list((repository / "prefix/lib").rglob(f"*{DEVICE}*"))
     assert kernels, f"no device code for {DEVICE} in {repository}/prefix"

@@ -65,7 +65,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     ),
     "the umask": (Change(wrapper=("sh", "-c", 'umask 077; exec "$@"', "-")), set()),
     "how Bazel executes": (Change(("--jobs=3", "--spawn_strategy=local", "--verbose_failures")), set()),
-    "the interpreter": (option("--extra_toolchains=@bazel_tools//tools/python:autodetecting_toolchain"), PACKAGING),
+    "the interpreter": (option("--extra_toolchains=//tests/e2e/builds:python_toolchain"), PACKAGING),
     "//hip:device_copt": (option("--//hip:device_copt=-ffast-math"), set()),
     "//hip:enabled": (option("--//hip:enabled=false"), set()),
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
