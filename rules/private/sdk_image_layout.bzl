@@ -45,34 +45,29 @@ def _sdk_image_layout_impl(ctx):
     if not ctx.attr.images:
         fail("{}: images: names no image; expected one at least. If each GPU has one, give artifacts with device code".format(shown(ctx.label)))
     if len(ctx.files.base) > 1:
-        fail("{}: base: {} has {} files; expected one: an OCI image layout, as a directory or a tar, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
+        fail("{}: base: {} has {} files; expected one: an OCI image layout, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
     all_parts, inputs = [], list(ctx.files.base)
     for image, numbers in ctx.attr.images.items():
         parts, files = _parts(ctx, image, [ctx.attr.layers[int(number)][LayerInfo] for number in numbers])
         all_parts.append(parts)
         inputs += [parts] + files
     layout = ctx.actions.declare_directory(ctx.label.name)
-    archive = ctx.actions.declare_file(ctx.label.name + ".tar")
-    for option, output in [("--layout", layout), ("--archive", archive)]:
-        args = tool_args(ctx)
-        args.add_all(all_parts, format_each = "--image=%s")
-        args.add(output.path, format = option + "=%s")
-        run_tool(
-            ctx,
-            tool = ctx.attr._image,
-            args = args,
-            inputs = depset(inputs),
-            outputs = [output],
-            mnemonic = "RocmImage",
-            progress_message = "Making images %{label}",
-            use_default_shell_env = True,
-            # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
-            execution_requirements = {"no-cache": "", "no-sandbox": "1"},
-        )
-    return [
-        DefaultInfo(files = depset([layout])),
-        OutputGroupInfo(archive = depset([archive])),
-    ]
+    args = tool_args(ctx)
+    args.add_all(all_parts, format_each = "--image=%s")
+    args.add(layout.path, format = "--layout=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._image,
+        args = args,
+        inputs = depset(inputs),
+        outputs = [layout],
+        mnemonic = "RocmImage",
+        progress_message = "Making images %{label}",
+        use_default_shell_env = True,
+        # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
+        execution_requirements = {"no-cache": "", "no-sandbox": "1"},
+    )
+    return [DefaultInfo(files = depset([layout]))]
 
 _sdk_image_layout = rule(
     doc = "Makes container images of layers, in one OCI image layout. `sdk_image_layout` declares it.",
@@ -99,8 +94,7 @@ def sdk_image_layout(name, images, reference, **kwargs):
     """Makes container images of layers: one OCI image layout with all of them, as a directory with the target's name.
 
     The layout has a layer that several images share only once, and links to it, so it takes no space of its own. It also has the
-    bills of materials of the layers, as artifacts that refer to the image. The output group `archive` has the same images as a
-    tar for `docker load`, `podman load` and `ctr images import`. Only then are the layers copied.
+    bills of materials of the layers, as artifacts that refer to the image.
 
     Args:
         name: name of the target.
@@ -108,7 +102,7 @@ def sdk_image_layout(name, images, reference, **kwargs):
           `{"gfx942": [":core_layer", ":gfx942_layer"]}`.
         reference: name under which engines load an image, `HOST/NAME:TAG`, such as `localhost/acme:{version}-{image}`.
           `{image}` stands for the image's name, `{version}` for `version`, with `-` instead of `+`.
-        **kwargs: all optional, and the same for all images: `base`, an OCI image layout with one image, as a directory or a tar,
+        **kwargs: all optional, and the same for all images: `base`, an OCI image layout with one image,
           or the tar of a root file system (without it, or if the target has no files, the images begin empty); `architecture`,
           `amd64` or `arm64` (the build stops if the base or a layer is for another one); `version`, a build setting with the
           version; `labels`, added to the labels of the base, and `annotations` of the manifest, in which `{version}` and, in

@@ -2,7 +2,8 @@
 
     update PLAN…
 
-They are the plans and coverage tables of the mini SDK, and the copies of AMD's table of GPU targets. What is built from a file that was just written is written by the next run.
+They are the plans and coverage tables of the mini SDK, and the copies of AMD's table of GPU targets. What is built from
+a file that was just written is written by the next run.
 """
 
 import argparse

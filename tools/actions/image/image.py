@@ -47,8 +47,6 @@ class Image:
     blobs: tuple[Blob, ...]
     #: How the index of a layout lists the image, and what refers to it.
     entries: tuple[dict[str, Any], ...]
-    #: How `manifest.json` lists it, which `docker load` reads where Docker keeps images itself, not containerd.
-    loaded: dict[str, Any]
 
 
 def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
@@ -142,6 +140,5 @@ def make_image(
     entry = manifest.descriptor(annotations=names, platform=platform)
     referrers = list(bills_of_materials(manifest, sboms))
     entries = (entry, *(referrer.entry for referrer in referrers))
-    loaded = {"Config": config.path, "RepoTags": [definition.reference], "Layers": [blob.path for blob in blobs]}
     attached = [blob for referrer in referrers for blob in (EMPTY, referrer.manifest, referrer.file)]
-    return Image(definition.reference, (*blobs, manifest, config, *attached), entries, loaded)
+    return Image(definition.reference, (*blobs, manifest, config, *attached), entries)

@@ -3,27 +3,21 @@
 The compressed bytes of the wheel are copied.
 """
 
-import fnmatch
 import posixpath
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from lib.common.arguments import run_program
-from lib.common.program import ToolError, usable_cores
+from lib.common.program import ToolError
 from lib.deflate.inflater import InflateError
 from lib.elf.cpus import CPUS
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
 from tools.actions.layer.layer_file import write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
-from tools.actions.layer.wheel_members import Recompressor, own_members
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {f"_{cpu.name}": cpu.go_name for cpu in CPUS}
 ANY = "any"
-#: Threads that deflate again what other programs deflated.
-_THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -31,8 +25,7 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    wheel: str  #: A wheel, or a directory of wheels.
-    any_wheel: bool  #: Whether another program may have compressed the wheel.
+    wheel: str
     site_packages: str  #: Directory of Python packages in the image.
     scripts: str  #: Directory of console scripts in the image.
     python: str  #: Interpreter in the image, which console scripts start.
@@ -42,7 +35,6 @@ class Arguments:
     links_to: str | None
     layer: str  #: Layer to write.
     descriptor: str  #: JSON file to write: digests and what is in the layer.
-    pattern: str = "*"  #: Which wheel of the directory, by its path in it.
 
 
 def architecture_of(wheel: str) -> str:
@@ -70,45 +62,26 @@ def checked_scheme(args: Arguments) -> InstallScheme:
     return InstallScheme(args.site_packages, args.scripts, args.python)
 
 
-def one_wheel(path: str, pattern: str) -> str:
-    """Return the wheel; from a directory, the wheel that `pattern` matches. Raises ToolError unless it matches one."""
-    top = Path(path)
-    if not top.is_dir():
-        return path
-    wheels = {file.relative_to(top).as_posix(): str(file) for file in sorted(top.rglob("*.whl"))}
-    found = fnmatch.filter(wheels, pattern)
-    if len(found) != 1:
-        raise ToolError(
-            f"pattern {pattern!r} matches {len(found)} of the wheels {', '.join(wheels) or '(none)'}; expected one. "
-            "Set `pattern` to match the wheel that the layer is for"
-        )
-    return wheels[found[0]]
-
-
-def devel_files(args: Arguments, wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
+def devel_files(args: Arguments, scheme: InstallScheme) -> list[InstalledFile]:
     """Return the files of the layer of a devel package, or of the one with links to a package by GPU target."""
     beside, target = (
         {file.path: file for one in wheels for file in read_wheel(one, scheme).files}
         for wheels in (args.beside, [args.links_to] if args.links_to else [])
     )
-    tree = DevelTree(read_wheel(wheel, scheme), beside, target)
+    tree = DevelTree(read_wheel(args.wheel, scheme), beside, target)
     return tree.links_layer() if args.links_to else tree.layer()
 
 
 def make_layer(args: Arguments) -> None:
     """Write the layer and its descriptor."""
-    wheel = one_wheel(args.wheel, args.pattern)
-    name = posixpath.basename(wheel)
-    scheme, architecture, history, recompressed = checked_scheme(args), architecture_of(name), name, 0
-    with NamedTemporaryFile(dir=Path(args.layer).parent) as scratch:
-        if args.devel:
-            files = devel_files(args, wheel, scheme)
-            history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
-        else:
-            recompressor = Recompressor(scratch, usable_cores(_THREADS))
-            read = recompressor.members if args.any_wheel else own_members
-            files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
-        written = write_layer(files, args.layer)
+    name = posixpath.basename(args.wheel)
+    scheme, architecture, history = checked_scheme(args), architecture_of(name), name
+    if args.devel:
+        files = devel_files(args, scheme)
+        history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
+    else:
+        files = read_wheel(args.wheel, scheme).with_record()
+    written = write_layer(files, args.layer)
     LayerDescriptor(
         media_type=TAR_GZIP,
         sha256=written.sha256,
@@ -116,7 +89,6 @@ def make_layer(args: Arguments) -> None:
         diff_id=written.diff_id,
         history=history,
         architecture=architecture,
-        recompressed=recompressed,
     ).write(args.descriptor)
 
 
