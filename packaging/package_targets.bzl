@@ -39,7 +39,7 @@ def names_target(name, content):
     return name
 
 def _source(role, module):
-    return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
+    return Label("//packaging:{}/src/{}/{}".format(role, PACKAGES[role].import_name, module))
 
 def _modules(role, import_name, modules):
     return {_source(role, module): "{}/{}".format(import_name, module) for module in modules}
@@ -67,7 +67,7 @@ def _wheel(name, platform, role, target = ""):
         name = package + "_wheel",
         classifiers = sorted(METADATA.classifiers + [runs_on.classifier]),
         console_scripts = _source(role, scripts[0]) if scripts else None,
-        description = Label("//packaging/{}:README.md".format(role)),
+        description = Label("//packaging:{}/README.md".format(role)),
         distribution = distribution_name(role, target),
         externals = runs_on.externals,
         files = _files(name, role, import_name),

@@ -113,4 +113,4 @@ def rocm_coverage(name, **kwargs):
         **kwargs: the attributes below, and the attributes that all rules have.
     """
     _rocm_coverage(name = name, **kwargs)
-    update_command(name, Label("//tools/actions/coverage:update.py"), Label("//tools/actions/coverage:compare"), ["computed", "lacks", "settings", "table"], kwargs)
+    update_command(name, Label("//tools/actions/coverage:update.py"), Label("//tools/actions/coverage"), ["computed", "lacks", "settings", "table"], kwargs)

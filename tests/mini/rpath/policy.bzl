@@ -34,7 +34,7 @@ def policy_packages(name, **attributes):
         )
         sdk_wheel(
             name = own + "_wheel",
-            description = "//packaging/core:README.md",
+            description = "//packaging:core/README.md",
             distribution = "mini-{}-{}".format(name, package),
             license_expression = "MIT",
             package = own,
