@@ -28,7 +28,6 @@ ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribu
 STUMBLING: Final = {
     "tools/actions/plan/forwarders.py",
     "tools/actions/platform_tag/tool.py",
-    "tools/actions/size_report/measure.py",
 }
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {

@@ -104,7 +104,7 @@ _rocm_coverage = rule(
 def rocm_coverage(name, **kwargs):
     """Computes which library has device code for which GPU target, and compares the table with a committed one.
 
-    Writes the table as `{name}.json`, and for people as `{name}.txt`; `sdk_size_report` has a page. With `expected`, any difference
+    Writes the table as `{name}.json`, and for people as `{name}.txt`. With `expected`, any difference
     stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
     note says what the packages of `targets` lack.
 
