@@ -13,16 +13,11 @@ def _definition(ctx, image):
     labels = {name: value.replace("{version}", version).replace("{image}", image) for name, value in ctx.attr.labels.items()}
     definition = ctx.actions.declare_file("{}.{}.definition.json".format(ctx.label.name, image))
     ctx.actions.write(definition, json.encode({
-        "annotations": {name: value.replace("{version}", version) for name, value in ctx.attr.annotations.items()},
         "architecture": ctx.attr.architecture,
-        "cmd": ctx.attr.cmd,
-        "entrypoint": ctx.attr.entrypoint,
         "env": ctx.attr.env,
         "labels": labels,
         # A tag cannot contain the `+` of a local version.
         "reference": ctx.attr.reference.replace("{version}", version.replace("+", "-")).replace("{image}", image),
-        "user": ctx.attr.user,
-        "working_dir": ctx.attr.working_dir,
     }))
     return definition
 
@@ -73,19 +68,14 @@ _sdk_image_layout = rule(
     doc = "Makes container images of layers, in one OCI image layout. `sdk_image_layout` declares it.",
     implementation = _sdk_image_layout_impl,
     attrs = {
-        "annotations": attr.string_dict(doc = "See the macro."),
         "architecture": attr.string(default = "amd64", values = ["amd64", "arm64"], doc = "See the macro."),
         "base": attr.label(allow_files = True, doc = "See the macro."),
-        "cmd": attr.string_list(doc = "See the macro."),
-        "entrypoint": attr.string_list(doc = "See the macro."),
         "env": attr.string_dict(doc = "See the macro."),
         "images": attr.string_list_dict(doc = "The images: for each, which of `layers` it has, from the lowest to the highest, as indexes."),
         "labels": attr.string_dict(doc = "See the macro."),
         "layers": attr.label_list(providers = [LayerInfo], doc = "The layers of all images, each once."),
         "reference": attr.string(mandatory = True, doc = "See the macro."),
-        "user": attr.string(doc = "See the macro."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "See the macro."),
-        "working_dir": attr.string(doc = "See the macro."),
         "_image": tool_attr("//tools/actions/image:image_tool"),
     },
 )
@@ -105,10 +95,8 @@ def sdk_image_layout(name, images, reference, **kwargs):
         **kwargs: all optional, and the same for all images: `base`, an OCI image layout with one image,
           or the tar of a root file system (without it, or if the target has no files, the images begin empty); `architecture`,
           `amd64` or `arm64` (the build stops if the base or a layer is for another one); `version`, a build setting with the
-          version; `labels`, added to the labels of the base, and `annotations` of the manifest, in which `{version}` and, in
-          labels, `{image}` stand for the same; `env`, environment variables of a container, added to those in the base; `cmd`,
-          arguments that a container runs if none are given; `entrypoint`, the program that a container runs, which replaces
-          `cmd` of the base, too; `user` and `working_dir` of a container; and attributes of any rule.
+          version; `labels`, added to the labels of the base, in which `{version}` and `{image}` stand for the same; `env`,
+          environment variables of a container, added to those in the base; and attributes of any rule.
     """
     layers = {native.package_relative_label(layer): None for one in images.values() for layer in one}.keys()
     numbers = {layer: str(number) for number, layer in enumerate(layers)}

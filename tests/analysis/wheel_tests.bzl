@@ -291,7 +291,7 @@ def wheel_test_suite(name):
     _variant_test(name = name + "_variant_test", target_under_test = name + "_variant")
     expect_failure(name + "_targetless_test", name + "_targetless", ["variant = \"gfx942\", variant_targets = []; expected both, or neither"])
     _index_test(name = name + "_index_test", target_under_test = name + "_index")
-    messages = ["'1.0/../x' is not a version that PEP 440 knows", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
+    messages = ["'1.0/../x' is not a version in the normal form of PEP 440", "expected a version such as 7.10.0", "Set --//tests/analysis:wheel_bad_version"]
     expect_failure(name + "_bad_version_test", name + "_bad", messages)
     nameless = "import_name: expected the name of the Python package that has "
     expect_failure(name + "_nameless_devel_test", name + "_nameless_devel", [nameless + "the manifest of a devel package; found none"])

@@ -31,11 +31,6 @@ class ImageDefinition:
     architecture: str
     env: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    annotations: dict[str, str] = field(default_factory=dict)
-    entrypoint: list[str] = field(default_factory=list)
-    cmd: list[str] = field(default_factory=list)
-    user: str = ""
-    working_dir: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,22 +45,12 @@ class Image:
 
 
 def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
-    """Return what a container of the image starts with: what the base says, and what the definition says instead."""
+    """Return what a container of the image starts with: what the base says, with our variables and labels."""
     config = dict(base.config.get("config") or {})
     env = {name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())} | definition.env
     labels = (config.get("Labels") or {}) | definition.labels
-    given = {
-        "Env": [f"{name}={value}" for name, value in env.items()],
-        "Labels": labels,
-        "Entrypoint": definition.entrypoint,
-        # As with docker build: another entry point takes the base's arguments away.
-        "Cmd": definition.cmd or ([] if definition.entrypoint else config.get("Cmd") or []),
-        "User": definition.user or config.get("User") or "",
-        "WorkingDir": definition.working_dir or config.get("WorkingDir") or "",
-    }
-    given["Entrypoint"] = given["Entrypoint"] or config.get("Entrypoint") or []
-    others = {name: value for name, value in config.items() if name not in given}
-    return others | {name: value for name, value in given.items() if value}
+    given = {"Env": [f"{name}={value}" for name, value in env.items()], "Labels": labels}
+    return config | {name: value for name, value in given.items() if value}
 
 
 def _config(definition: ImageDefinition, base: Base, layers: Iterable[LayerDescriptor]) -> dict[str, Any]:
@@ -109,16 +94,15 @@ def _blob(layer: LayerDescriptor, file: str) -> Blob:
     return Blob(layer.media_type, layer.sha256, layer.size, file=file)
 
 
-def _manifest(definition: ImageDefinition, base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
+def _manifest(base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
     """Return the image's manifest."""
     based_on = {"org.opencontainers.image.base.digest": f"sha256:{base.sha256}"} if base.sha256 else {}
-    annotations = based_on | definition.annotations
     document = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
         "config": config.descriptor(),
         "layers": [layer.descriptor() for layer in layers],
-        **({"annotations": annotations} if annotations else {}),
+        **({"annotations": based_on} if based_on else {}),
     }
     return json_blob(MANIFEST, document)
 
@@ -134,7 +118,7 @@ def make_image(
     _check_architecture(definition, (layer for layer, _ in layers))
     config = json_blob(CONFIG, _config(definition, base, (layer for layer, _ in layers)))
     blobs = [*base.layers, *(_blob(layer, file) for layer, file in layers)]
-    manifest = _manifest(definition, base, config, blobs)
+    manifest = _manifest(base, config, blobs)
     names = {"io.containerd.image.name": definition.reference, "org.opencontainers.image.ref.name": tag}
     platform = {"os": "linux", "architecture": definition.architecture}
     entry = manifest.descriptor(annotations=names, platform=platform)
