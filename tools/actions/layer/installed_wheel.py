@@ -146,11 +146,6 @@ def in_image(file: InstalledFile, site_packages: str) -> InstalledFile:
     return replace(file, path=posixpath.normpath(posixpath.join(site_packages, file.path)))
 
 
-def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
-    """Return the files of a wheel that these rules made, sorted by path."""
-    return read_wheel(wheel, scheme).with_record()
-
-
 def _members(wheel: str) -> Iterator[tuple[ZipMember, Run]]:
     """Yield the members of a wheel that these rules wrote, without reading them. Raises ToolError for another one."""
     with Path(wheel).open("rb") as file:
