@@ -42,10 +42,10 @@ dependencies = module_extension(
     implementation = _dependencies_impl,
 )
 
-_LOCK = Label("//tools/python:site_requirements.txt")
+_SITE_LOCK = Label("//tools/python:site_requirements.txt")
 
 def _site_dependencies_impl(mctx):
-    pypi_repositories("site_pypi", parse_requirements_lock(mctx.read(_LOCK), str(_LOCK)))
+    pypi_repositories("site_pypi", parse_requirements_lock(mctx.read(_SITE_LOCK), str(_SITE_LOCK)))
     return mctx.extension_metadata(reproducible = True)
 
 site_dependencies = module_extension(
