@@ -1,10 +1,11 @@
-"""Targets of one package of `packages.bzl`: the package and its wheel, for one platform, `linux` or `windows`."""
+"""Targets of one package of `packages.bzl`, for one platform: the package, its wheel, and what its code knows of the build."""
 
-load("//packaging:distributions.bzl", "names_file")
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//packaging:packages.bzl", "METADATA", "PACKAGES", "PLATFORMS", "PYTHON_PACKAGES")
+load("//rules:providers.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
 load("//rules:sdk.bzl", "sdk_gpu_package", "sdk_gpu_packages", "sdk_package", "sdk_wheel")
 
-visibility(["//packaging"])
+visibility(["//packaging", "//tests/..."])
 
 VERSION = Label("//packaging:version")
 LICENSE = Label("//:LICENSE")
@@ -39,7 +40,7 @@ def names_target(name, content):
     return name
 
 def _source(role, module):
-    return Label("//packaging/{}:src/{}/{}".format(role, PACKAGES[role].import_name, module))
+    return Label("//packaging:{}/src/{}/{}".format(role, PACKAGES[role].import_name, module))
 
 def _modules(role, import_name, modules):
     return {_source(role, module): "{}/{}".format(import_name, module) for module in modules}
@@ -67,7 +68,7 @@ def _wheel(name, platform, role, target = ""):
         name = package + "_wheel",
         classifiers = sorted(METADATA.classifiers + [runs_on.classifier]),
         console_scripts = _source(role, scripts[0]) if scripts else None,
-        description = Label("//packaging/{}:README.md".format(role)),
+        description = Label("//packaging:{}/README.md".format(role)),
         distribution = distribution_name(role, target),
         externals = runs_on.externals,
         files = _files(name, role, import_name),
@@ -161,3 +162,31 @@ def thin_package_targets(name, platform, artifacts, family, declared):
             target = target,
         )
     return [_wheel(name, platform, "libraries", target) for target in declared.packages]
+
+def _names_file_impl(ctx):
+    output = ctx.actions.declare_file(ctx.label.name + ".json")
+    content = with_suffix(ctx, ctx.attr.content).replace("{version}", ctx.attr.version[BuildSettingInfo].value)
+    ctx.actions.write(output, json.encode_indent(json.decode(content), indent = " ") + "\n")
+    return [DefaultInfo(files = depset([output]))]
+
+names_file = rule(
+    doc = "Writes a JSON file, with the version and the version suffix put in.",
+    implementation = _names_file_impl,
+    attrs = {
+        "content": attr.string(mandatory = True, doc = "JSON. In its strings `{version}` stands for the version, `{suffix}` for the suffix with `_` before it."),
+        "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the version."),
+    } | VERSION_SUFFIX_ATTRS,
+)
+
+def _version_module_impl(ctx):
+    output = ctx.actions.declare_file(ctx.label.name + ".py")
+    ctx.actions.write(output, '"""The version of this package."""\n\n__version__ = "{}"\n'.format(ctx.attr.version[BuildSettingInfo].value))
+    return [DefaultInfo(files = depset([output]))]
+
+version_module = rule(
+    doc = "Writes a Python module with the version.",
+    implementation = _version_module_impl,
+    attrs = {
+        "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The build setting that holds the version."),
+    },
+)

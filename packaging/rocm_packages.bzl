@@ -7,7 +7,7 @@ load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PR
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
-load("//rules:sdk.bzl", "sdk_index", "sdk_reports", "sdk_size_report")
+load("//rules:sdk.bzl", "sdk_index", "sdk_reports")
 
 visibility(["//packaging", "//tests/..."])
 
@@ -70,18 +70,12 @@ def _content(layout, targets, dist_targets, has_profiler, members = {}):
     } | ({"members": members} if members else {})
 
 def _reports(name, packages):
-    """Declares what tells of packages, one by one and together: plans, bills of materials, platform tags, sizes."""
+    """Declares what tells of packages, one by one and together: plans, bills of materials, platform tags."""
     sdk_reports(name = name + "reports", wheels = {package: package + "_wheel" for package in packages})
     native.filegroup(
         name = name + "platform_tags",
         srcs = [package + "_wheel" for package in packages],
         output_group = "platform_tag",
-        visibility = ["//visibility:public"],
-    )
-    sdk_size_report(
-        name = name + "size_report",
-        coverage = name + "coverage",
-        wheels = [package + "_wheel" for package in packages],
         visibility = ["//visibility:public"],
     )
 

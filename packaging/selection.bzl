@@ -2,9 +2,12 @@
 
 load("//lib/gpus:gpu_table.bzl", "FAMILIES")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
-load("//packaging:matrix.bzl", "LAYOUTS")
 
 visibility(["//packaging", "//tests/..."])
+
+# How artifacts are laid out, and so packages. Artifacts are `family` or `split`, and ROCM_LAYOUT says which is expected;
+# `thin` makes packages of single GPU targets out of artifacts that are `family`.
+_LAYOUTS = ["family", "split", "thin"]
 
 def target_refusal(artifacts):
     """Returns why an artifact's target cannot be packaged, or None: its features are written as in names of files.
@@ -119,8 +122,8 @@ def check_layout(layout, split):
         split: whether the artifacts are of the split layout.
     """
     found = "split" if split else "family"
-    if layout and layout not in LAYOUTS:
-        fail("ROCM_LAYOUT={}: expected one of {}".format(layout, ", ".join(LAYOUTS)))
+    if layout and layout not in _LAYOUTS:
+        fail("ROCM_LAYOUT={}: expected one of {}".format(layout, ", ".join(_LAYOUTS)))
     if layout and layout not in [found, "split" if split else "thin"]:
         fail("ROCM_LAYOUT={}: the artifacts are of the layout `{}` (flags.KPACK_SPLIT_ARTIFACTS of share/therock/therock_manifest.json says so). Name artifacts of the other layout, or leave out --config={}".format(layout, found, layout))
 

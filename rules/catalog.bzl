@@ -1,5 +1,5 @@
 """Public face of `catalogued_artifact`, for the repositories that the catalog generates."""
 
-load("//rules/private:catalogued_artifact.bzl", _catalogued_artifact = "catalogued_artifact")
+load("//rules/private:sdk_artifact.bzl", _catalogued_artifact = "catalogued_artifact")
 
 catalogued_artifact = _catalogued_artifact

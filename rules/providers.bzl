@@ -1,7 +1,6 @@
-"""For rules that work with these rules: their providers, versions and version suffixes."""
+"""For rules that work with these rules: their providers, kinds of versions and version suffixes."""
 
 load("//rules/private:sdk_version.bzl", _KINDS = "KINDS")
-load("//rules/private/common:pep440.bzl", _normal_form = "normal_form")
 load("//rules/private/common:providers.bzl", _ArtifactInfo = "ArtifactInfo", _DistributionInfo = "DistributionInfo", _InstallSchemeInfo = "InstallSchemeInfo", _LayerInfo = "LayerInfo", _PackageInfo = "PackageInfo")
 load("//rules/private/common:version_suffix.bzl", _VERSION_SUFFIX_ATTRS = "VERSION_SUFFIX_ATTRS", _with_suffix = "with_suffix")
 
@@ -10,7 +9,6 @@ DistributionInfo = _DistributionInfo
 InstallSchemeInfo = _InstallSchemeInfo
 KINDS = _KINDS
 LayerInfo = _LayerInfo
-normal_form = _normal_form
 PackageInfo = _PackageInfo
 VERSION_SUFFIX_ATTRS = _VERSION_SUFFIX_ATTRS
 with_suffix = _with_suffix

@@ -2,18 +2,15 @@
 
 load("//rules/private:sdk_artifact.bzl", _sdk_artifact = "sdk_artifact")
 load("//rules/private:sdk_gpu_packages.bzl", _sdk_gpu_package = "sdk_gpu_package", _sdk_gpu_packages = "sdk_gpu_packages")
-load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index")
+load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index", _sdk_publish = "sdk_publish")
 load("//rules/private:sdk_install_test.bzl", _sdk_install_test = "sdk_install_test")
 load("//rules/private:sdk_package.bzl", _sdk_package = "sdk_package")
-load("//rules/private:sdk_publish.bzl", _sdk_publish = "sdk_publish")
-load("//rules/private:sdk_reports.bzl", _sdk_reports = "sdk_reports")
 load("//rules/private:sdk_runtime.bzl", _sdk_runtime = "sdk_runtime")
 load("//rules/private:sdk_sdist.bzl", _sdk_sdist = "sdk_sdist")
 load("//rules/private:sdk_selector.bzl", _sdk_selector = "sdk_selector")
-load("//rules/private:sdk_size_report.bzl", _sdk_size_report = "sdk_size_report")
 load("//rules/private:sdk_static_wheel.bzl", _sdk_static_wheel = "sdk_static_wheel")
 load("//rules/private:sdk_version.bzl", _sdk_version = "sdk_version")
-load("//rules/private:sdk_wheel.bzl", _sdk_wheel = "sdk_wheel")
+load("//rules/private:sdk_wheel.bzl", _sdk_reports = "sdk_reports", _sdk_wheel = "sdk_wheel")
 load("//rules/private:sdk_wheel_test.bzl", _sdk_wheel_set_test = "sdk_wheel_set_test", _sdk_wheel_test = "sdk_wheel_test", _verify_exception = "verify_exception")
 
 sdk_artifact = _sdk_artifact
@@ -27,7 +24,6 @@ sdk_reports = _sdk_reports
 sdk_runtime = _sdk_runtime
 sdk_sdist = _sdk_sdist
 sdk_selector = _sdk_selector
-sdk_size_report = _sdk_size_report
 sdk_static_wheel = _sdk_static_wheel
 sdk_version = _sdk_version
 sdk_wheel = _sdk_wheel

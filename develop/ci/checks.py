@@ -143,7 +143,7 @@ CHECKS: tuple[Check, ...] = (
         "unseen-edits", "edits that keep size and mtime, under a running server", f"{BUILDS}/unseen_edits_test.py"
     ),
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
-    steps.with_pytest("versions", "versions and the matrix, through real builds", f"{BUILDS}/versions_test.py"),
+    steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
     Check("publish", "publish to a directory, S3 and a package index", steps.publish),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),

@@ -252,7 +252,7 @@ class Machine:
         """Build packages of real ROCm, unless they are those that were built last; return their directory."""
         if self.made.packages != (packages.name, identity(PACKAGES / "dist")):
             artifacts = f"--repo_env=ROCM_ARTIFACTS_DIR={self.artifacts(packages)}"
-            self.bazel("build", "//packaging:dist", "//packaging:size_report", artifacts, *packages.options)
+            self.bazel("build", "//packaging:dist", artifacts, *packages.options)
             self.made.packages = packages.name, identity(PACKAGES / "dist")
         return PACKAGES.resolve() / "dist"
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from develop.real_rocm.releases import DUPLICATES, LIBRARIES, SYSTEM, UNWANTED, Release, rule_of
-from tools.fetch.debian.artifact_paths import edited, is_text_to_mend
 from tools.fetch.debian.table import LayoutRule
+from tools.fetch.debian.unpack import edited, is_text_to_mend
 
 #: Where Debian has a path -> where an install prefix has it. The first that matches counts.
 _PREFIXES = (

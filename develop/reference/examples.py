@@ -62,7 +62,6 @@ EXAMPLES: Final = {
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
     "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),
     "sdk_sdist": Example("packaging/selector.bzl"),
-    "sdk_size_report": Example(_TWO, "size_report"),
     "sdk_split_wheel": Example("tests/mini/split_wheel/BUILD.bazel", "thin"),
     "sdk_static_wheel": Example("wheels/BUILD.bazel", "wheel"),
     "rocm_library": Example(_HIP_SDK, "rocrand"),

@@ -1,6 +1,6 @@
 """The CPUs that packages are made for, with all that differs between them: another CPU is another row.
 
-`TARGETS` of `rules/private/repositories/zig.bzl` and `_PLATFORMS` of `packaging/matrix.bzl` name them in Starlark;
+`TARGETS` of `rules/private/repositories/zig.bzl` and the configurations of `.bazelrc` name them, too;
 `tests/lint/copies_test.py` compares.
 """
 

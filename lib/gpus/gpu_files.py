@@ -13,9 +13,9 @@ import posixpath
 import re
 from typing import Final
 
-#: Suffixes of code objects, and of tables and archives of them. Three more lists are for other questions: CODE_SUFFIXES
-#: of tools/actions/coverage/compute.py, SUFFIXES of tools/actions/size_report/measure.py, and TARGET_SUFFIXES of
-#: tools/fetch/debian/table.py. Look at each when you add one.
+#: Suffixes of code objects, and of tables and archives of them. Two more lists are for other questions: CODE_SUFFIXES
+#: of tools/actions/coverage/tool.py, and TARGET_SUFFIXES of tools/fetch/debian/table.py. Look at each when you add
+#: one.
 KERNELS: Final = (".co", ".dat", ".hsaco", ".kdb")
 #: Suffixes of MIOpen's databases of kernels, of what was found to be fast, and of models that predict that.
 DATABASES: Final = (".kdb", ".db", ".db.txt", ".fdb.txt", ".model")

@@ -13,7 +13,6 @@ from typing import BinaryIO
 from lib.common.program import ToolError
 from lib.deflate.blocks import BLOCK_BYTES
 from lib.device.model import DeviceError
-from lib.elf import constants as c
 from lib.elf.dynamic_edit import SearchPath
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile
@@ -53,7 +52,7 @@ def _patch(file: BinaryIO, source: str, entry: Edit, slices: Slices) -> Patch:
         patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
     if entry.rpath is None:
         return patch
-    path = SearchPath(entry.rpath, c.DT_RUNPATH if entry.rpath_tag else c.DT_RPATH)
+    path = SearchPath(entry.rpath)
 
     def searched(elf: ElfFile, between: BinaryIO) -> Patch:
         return plan_patch(elf, between, path)

@@ -46,8 +46,6 @@ class Edit(Record):
     source: str | None = None
     #: Entries of the search path that the ELF file gets, none to remove it; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
-    #: DT_RUNPATH if they are written as that; None for DT_RPATH.
-    rpath_tag: str | None = None
     #: GPU targets whose device code is kept, and the targets among them without code; None keeps the code for all.
     slice: tuple[str, ...] | None = None
     absent: tuple[str, ...] | None = None

@@ -63,10 +63,6 @@ LEFT_OUT = frozenset({Treatment.OTHER_TARGET, Treatment.DROP})
 #: Treatments of other names of a library that is packed under its SONAME: the devel tree has them as links.
 OTHER_NAMES = frozenset({Treatment.ALIAS_OF, Treatment.FORWARDER})
 
-#: The two tags under which a dynamic section has a search path.
-DT_RPATH = "DT_RPATH"
-DT_RUNPATH = "DT_RUNPATH"
-
 #: Where packages run, if not on Linux.
 WINDOWS = "windows"
 
@@ -102,8 +98,6 @@ class Entry(Record):
     target: str | None = None
     #: Entries of the search path that the ELF file gets; None leaves the file as it is.
     rpath: tuple[str, ...] | None = None
-    #: DT_RUNPATH if they are written as that; None for DT_RPATH.
-    rpath_tag: str | None = None
     #: GPU targets whose device code is kept; None keeps the code for all.
     slice: tuple[str, ...] | None = None
     #: The targets of `slice` for which the file has no code.
@@ -232,14 +226,6 @@ class Definition:
     allow_empty: bool = False
     #: Directories that the loader searches: `tree/path`.
     rpath: tuple[str, ...] = ()
-    #: Whether they are written as DT_RPATH or as DT_RUNPATH.
-    rpath_tag: str = DT_RPATH
-    #: `all` for all programs and libraries, or `needed` for those that the entries lead to a library.
-    rpath_for: str = "all"
-    #: Pattern of paths -> the names of packages' libraries that these files open with dlopen(3).
-    dlopens: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: Patterns of files that are packed byte for byte.
-    unedited: tuple[str, ...] = ()
     #: None for a package that has the device code for all targets.
     slice: Slice | None = None
 

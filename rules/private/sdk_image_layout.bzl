@@ -13,16 +13,11 @@ def _definition(ctx, image):
     labels = {name: value.replace("{version}", version).replace("{image}", image) for name, value in ctx.attr.labels.items()}
     definition = ctx.actions.declare_file("{}.{}.definition.json".format(ctx.label.name, image))
     ctx.actions.write(definition, json.encode({
-        "annotations": {name: value.replace("{version}", version) for name, value in ctx.attr.annotations.items()},
         "architecture": ctx.attr.architecture,
-        "cmd": ctx.attr.cmd,
-        "entrypoint": ctx.attr.entrypoint,
         "env": ctx.attr.env,
         "labels": labels,
         # A tag cannot contain the `+` of a local version.
         "reference": ctx.attr.reference.replace("{version}", version.replace("+", "-")).replace("{image}", image),
-        "user": ctx.attr.user,
-        "working_dir": ctx.attr.working_dir,
     }))
     return definition
 
@@ -45,52 +40,42 @@ def _sdk_image_layout_impl(ctx):
     if not ctx.attr.images:
         fail("{}: images: names no image; expected one at least. If each GPU has one, give artifacts with device code".format(shown(ctx.label)))
     if len(ctx.files.base) > 1:
-        fail("{}: base: {} has {} files; expected one: an OCI image layout, as a directory or a tar, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
+        fail("{}: base: {} has {} files; expected one: an OCI image layout, or the tar of a root file system".format(shown(ctx.label), shown(ctx.attr.base.label), len(ctx.files.base)))
     all_parts, inputs = [], list(ctx.files.base)
     for image, numbers in ctx.attr.images.items():
         parts, files = _parts(ctx, image, [ctx.attr.layers[int(number)][LayerInfo] for number in numbers])
         all_parts.append(parts)
         inputs += [parts] + files
     layout = ctx.actions.declare_directory(ctx.label.name)
-    archive = ctx.actions.declare_file(ctx.label.name + ".tar")
-    for option, output in [("--layout", layout), ("--archive", archive)]:
-        args = tool_args(ctx)
-        args.add_all(all_parts, format_each = "--image=%s")
-        args.add(output.path, format = option + "=%s")
-        run_tool(
-            ctx,
-            tool = ctx.attr._image,
-            args = args,
-            inputs = depset(inputs),
-            outputs = [output],
-            mnemonic = "RocmImage",
-            progress_message = "Making images %{label}",
-            use_default_shell_env = True,
-            # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
-            execution_requirements = {"no-cache": "", "no-sandbox": "1"},
-        )
-    return [
-        DefaultInfo(files = depset([layout])),
-        OutputGroupInfo(archive = depset([archive])),
-    ]
+    args = tool_args(ctx)
+    args.add_all(all_parts, format_each = "--image=%s")
+    args.add(layout.path, format = "--layout=%s")
+    run_tool(
+        ctx,
+        tool = ctx.attr._image,
+        args = args,
+        inputs = depset(inputs),
+        outputs = [layout],
+        mnemonic = "RocmImage",
+        progress_message = "Making images %{label}",
+        use_default_shell_env = True,
+        # link(2) cannot leave a sandbox, and a cache has the layers' bytes already: see sdk_index.
+        execution_requirements = {"no-cache": "", "no-sandbox": "1"},
+    )
+    return [DefaultInfo(files = depset([layout]))]
 
 _sdk_image_layout = rule(
     doc = "Makes container images of layers, in one OCI image layout. `sdk_image_layout` declares it.",
     implementation = _sdk_image_layout_impl,
     attrs = {
-        "annotations": attr.string_dict(doc = "See the macro."),
         "architecture": attr.string(default = "amd64", values = ["amd64", "arm64"], doc = "See the macro."),
         "base": attr.label(allow_files = True, doc = "See the macro."),
-        "cmd": attr.string_list(doc = "See the macro."),
-        "entrypoint": attr.string_list(doc = "See the macro."),
         "env": attr.string_dict(doc = "See the macro."),
         "images": attr.string_list_dict(doc = "The images: for each, which of `layers` it has, from the lowest to the highest, as indexes."),
         "labels": attr.string_dict(doc = "See the macro."),
         "layers": attr.label_list(providers = [LayerInfo], doc = "The layers of all images, each once."),
         "reference": attr.string(mandatory = True, doc = "See the macro."),
-        "user": attr.string(doc = "See the macro."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "See the macro."),
-        "working_dir": attr.string(doc = "See the macro."),
         "_image": tool_attr("//tools/actions/image:image_tool"),
     },
 )
@@ -99,8 +84,7 @@ def sdk_image_layout(name, images, reference, **kwargs):
     """Makes container images of layers: one OCI image layout with all of them, as a directory with the target's name.
 
     The layout has a layer that several images share only once, and links to it, so it takes no space of its own. It also has the
-    bills of materials of the layers, as artifacts that refer to the image. The output group `archive` has the same images as a
-    tar for `docker load`, `podman load` and `ctr images import`. Only then are the layers copied.
+    bills of materials of the layers, as artifacts that refer to the image.
 
     Args:
         name: name of the target.
@@ -108,13 +92,11 @@ def sdk_image_layout(name, images, reference, **kwargs):
           `{"gfx942": [":core_layer", ":gfx942_layer"]}`.
         reference: name under which engines load an image, `HOST/NAME:TAG`, such as `localhost/acme:{version}-{image}`.
           `{image}` stands for the image's name, `{version}` for `version`, with `-` instead of `+`.
-        **kwargs: all optional, and the same for all images: `base`, an OCI image layout with one image, as a directory or a tar,
+        **kwargs: all optional, and the same for all images: `base`, an OCI image layout with one image,
           or the tar of a root file system (without it, or if the target has no files, the images begin empty); `architecture`,
           `amd64` or `arm64` (the build stops if the base or a layer is for another one); `version`, a build setting with the
-          version; `labels`, added to the labels of the base, and `annotations` of the manifest, in which `{version}` and, in
-          labels, `{image}` stand for the same; `env`, environment variables of a container, added to those in the base; `cmd`,
-          arguments that a container runs if none are given; `entrypoint`, the program that a container runs, which replaces
-          `cmd` of the base, too; `user` and `working_dir` of a container; and attributes of any rule.
+          version; `labels`, added to the labels of the base, in which `{version}` and `{image}` stand for the same; `env`,
+          environment variables of a container, added to those in the base; and attributes of any rule.
     """
     layers = {native.package_relative_label(layer): None for one in images.values() for layer in one}.keys()
     numbers = {layer: str(number) for number, layer in enumerate(layers)}

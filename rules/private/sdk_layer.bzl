@@ -1,27 +1,10 @@
-"""sdk_layer: makes the layer of a container image out of a wheel."""
+"""sdk_layer: makes the layer of a container image out of a wheel; sdk_install_scheme: where its files go."""
 
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
 load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
-
-def _wheel(ctx, args):
-    """Adds the wheel to the arguments, and returns its file, or the directory that has it."""
-    target = ctx.attr.wheel
-    if DistributionInfo in target:
-        wheel = target[DistributionInfo].file
-    else:
-        wheels = [file for file in ctx.files.wheel if file.is_directory or file.extension == "whl"]
-        if len(wheels) != 1:
-            fail("{}: wheel: {} has {} wheels; expected one, or one directory of wheels. Name another target".format(shown(ctx.label), shown(target.label), len(wheels)))
-        wheel = wheels[0]
-        args.add("--any-wheel")
-    if ctx.attr.pattern and not wheel.is_directory:
-        fail("{}: pattern: {} is no directory of wheels; expected one. Leave `pattern` out".format(shown(ctx.label), shown(target.label)))
-    args.add_all([wheel], format_each = "--wheel=%s", expand_directories = False)
-    args.add_all([ctx.attr.pattern] if ctx.attr.pattern else [], format_each = "--pattern=%s")
-    return wheel
 
 def _is_devel(target):
     return PackageInfo in target and target[PackageInfo].definition.kind == "devel"
@@ -41,15 +24,15 @@ def _devel_tree(ctx, args):
 
 def _sbom(ctx):
     """Returns the bill of materials of what is in the layer, or None."""
-    target = ctx.attr.wheel
-    return target[DistributionInfo].sbom if DistributionInfo in target and not ctx.attr.links_to else None
+    return None if ctx.attr.links_to else ctx.attr.wheel[DistributionInfo].sbom
 
 def _sdk_layer_impl(ctx):
     scheme = ctx.attr.install_scheme[InstallSchemeInfo]
     layer = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     descriptor = ctx.actions.declare_file(ctx.label.name + ".layer.json")
     args = tool_args(ctx)
-    wheel = _wheel(ctx, args)
+    wheel = ctx.attr.wheel[DistributionInfo].file
+    args.add(wheel, format = "--wheel=%s")
     args.add(scheme.site_packages, format = "--site-packages=%s")
     args.add(scheme.scripts, format = "--scripts=%s")
     args.add(scheme.python, format = "--python=%s")
@@ -63,8 +46,6 @@ def _sdk_layer_impl(ctx):
         outputs = [layer, descriptor],
         mnemonic = "RocmLayer",
         progress_message = "Making layer %{label}",
-        # What another program compressed may have to be compressed again.
-        threads = 1 if DistributionInfo in ctx.attr.wheel else 2,
         in_worker = True,
         use_default_shell_env = True,
         # As with wheels, a cache would store the bulk once more.
@@ -85,9 +66,22 @@ take layers as files accept, too. The layer of a devel package has the links of 
         "beside": attr.label_list(providers = [DistributionInfo], doc = "For a devel package: each `sdk_wheel` that the image has as well and that the tree links to, such as the runtime's. Links to other packages are left out."),
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
         "links_to": attr.label(providers = [DistributionInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
-        "pattern": attr.string(doc = "Which wheel of a directory, by its path in the directory: a pattern such as `*/acme-*+gfx942-*.whl`, in which `*` matches `/`, too. Default: the only one."),
-        "wheel": attr.label(mandatory = True, allow_files = True, doc = "The `sdk_wheel` or `sdk_static_wheel`; or another rule's wheel, a file, or a directory of wheels, which `sdk_split_wheel` and `sdk_requiring_wheel` make. Members that another program compressed are compressed again, because only byte-aligned data can be joined."),
+        "wheel": attr.label(mandatory = True, providers = [DistributionInfo], doc = "The `sdk_wheel` or `sdk_static_wheel`."),
         "_layer": tool_attr("//tools/actions/layer:layer_tool"),
     },
     provides = [LayerInfo],
+)
+
+def _sdk_install_scheme_impl(ctx):
+    return [InstallSchemeInfo(python = ctx.attr.python, scripts = ctx.attr.scripts, site_packages = ctx.attr.site_packages)]
+
+sdk_install_scheme = rule(
+    doc = "Says where the Python of a container image has its packages. All paths are those in the image.",
+    implementation = _sdk_install_scheme_impl,
+    attrs = {
+        "python": attr.string(mandatory = True, doc = "The interpreter that console scripts start, an absolute path such as `/usr/bin/python3`."),
+        "scripts": attr.string(mandatory = True, doc = "Directory of console scripts, such as `usr/local/bin`."),
+        "site_packages": attr.string(mandatory = True, doc = "Directory that Python imports from, such as `usr/lib/python3/dist-packages` or `opt/venv/lib/python3.12/site-packages`."),
+    },
+    provides = [InstallSchemeInfo],
 )

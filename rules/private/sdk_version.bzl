@@ -1,8 +1,7 @@
 """sdk_version: the version of every distribution, from a base and the kind of build."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
-load("//rules/private/common:pep440.bzl", "check_version")
-load("//rules/private/common:version_suffix.bzl", "version_suffix")
+load("//rules/private/common:version_suffix.bzl", "check_version", "version_suffix")
 load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules"])

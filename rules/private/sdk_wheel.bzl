@@ -1,4 +1,4 @@
-"""sdk_wheel: links a planned and packed package to a wheel."""
+"""sdk_wheel: links a planned and packed package to a wheel; sdk_reports: targets for what the build reports of wheels."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
@@ -189,3 +189,25 @@ sdk_wheel = rule(
     cfg = for_platform,
     provides = [DistributionInfo, PackageInfo, PyWheelInfo],
 )
+
+_REPORTS = ["plan", "platform_tag", "sbom"]
+
+def sdk_reports(name, wheels, **kwargs):
+    """Declares a target for each report of each package, so that you need no `--output_groups`.
+
+    `PACKAGE_plan` says what happens to each file, `PACKAGE_platform_tag` what the wheel needs of a system,
+    and `PACKAGE_sbom` is its bill of materials (CycloneDX).
+
+    Args:
+        name: name of a target that has all of them.
+        wheels: {name of a package: label of its `sdk_wheel`}.
+        **kwargs: further attributes of the targets, such as `visibility`.
+    """
+    for package, wheel in wheels.items():
+        for report in _REPORTS:
+            native.filegroup(name = "{}_{}".format(package, report), srcs = [wheel], output_group = report, **kwargs)
+    native.filegroup(
+        name = name,
+        srcs = ["{}_{}".format(package, report) for package in wheels for report in _REPORTS],
+        **kwargs
+    )

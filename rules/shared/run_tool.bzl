@@ -1,7 +1,7 @@
 """How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
 load("//rules/shared:labels.bzl", "shown", "written")
-load("//tools/python:py_tool_info.bzl", "PyToolInfo")
+load("//tools/python:py_tool.bzl", "PyToolInfo")
 
 visibility(["//..."])
 

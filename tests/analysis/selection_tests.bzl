@@ -1,9 +1,8 @@
-"""Tests of the matrix: which artifacts and packages ROCM_TARGETS selects, and what is combined."""
+"""Tests of the selection: which artifacts and packages ROCM_TARGETS selects, and what GPUs have in common."""
 
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
-load("//packaging:matrix.bzl", "MATRIX", "combinations")
 load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
 load("//tests/names:gpu_cases.bzl", "OVERLAPS")
 
@@ -67,24 +66,6 @@ def _compared_impl(ctx):
 
 _compared_test = unittest.make(_compared_impl)
 
-def _matrix_impl(ctx):
-    env = unittest.begin(ctx)
-    names = [value for values in MATRIX.values() for value in values]
-    asserts.equals(env, len(names), len({name: None for name in names}), "each value is a --config, so none may be in two dimensions")
-    asserts.equals(env, ["platform", "layout", "targets", "version"], MATRIX.keys())
-    count = 1
-    for values in MATRIX.values():
-        count *= len(values)
-    found = combinations(MATRIX)
-    asserts.equals(env, count, len({str(choice): None for choice in found}))
-    asserts.equals(env, [{"a": "1", "b": "3"}, {"a": "2", "b": "3"}], combinations({"a": {"1": [], "2": []}, "b": {"3": []}}))
-    built = {target: True for targets in FAMILIES.values() for target in targets}
-    offered = {target: True for family in MATRIX["targets"] for target in FAMILIES[family]}
-    asserts.equals(env, sorted(built), sorted(offered), "each target is in a family of the matrix")
-    return unittest.end(env)
-
-_matrix_test = unittest.make(_matrix_impl)
-
 def _gpus_impl(ctx):
     env = unittest.begin(ctx)
     for one, others in OVERLAPS.items():
@@ -99,9 +80,9 @@ def _gpus_impl(ctx):
 _gpus_test = unittest.make(_gpus_impl)
 
 def selection_test_suite(name):
-    """Declares the tests of the matrix and of the selection of artifacts.
+    """Declares the tests of the selection of artifacts.
 
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _compared_test, _matrix_test, _gpus_test)
+    unittest.suite(name, _selection_test, _compared_test, _gpus_test)

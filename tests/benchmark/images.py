@@ -24,7 +24,7 @@ from tests.benchmark.cost import Cost, Meter
 from tests.benchmark.scenarios import cold, measure_build
 from tests.benchmark.scratch import scratch_workspace
 from tests.e2e.testing.builds import Workspace, built
-from tools.actions.layer.layer_file import GZIP_HEADER
+from tools.actions.layer.tool import GZIP_HEADER
 
 #: Bytes of a gzip member's CRC-32 and size.
 TRAILER_BYTES = 8

@@ -1,9 +1,9 @@
 """Writes files of this build over those in the workspace: `bazel run //tests/golden:update`.
 
-    update --options FILE PLAN…
+    update PLAN…
 
-They are the plans and coverage tables of the mini SDK, the options of the matrix that .bazelrc imports, and the copies
-of AMD's table of GPU targets. What is built from a file that was just written is written by the next run.
+They are the plans and coverage tables of the mini SDK, and the copies of AMD's table of GPU targets. What is built from
+a file that was just written is written by the next run.
 """
 
 import argparse
@@ -15,13 +15,12 @@ from pathlib import Path
 from tests.names.gpu_tables import written_files
 
 
-def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
-    """Copy each plan instead of all golden ones, and the options; write AMD's table. Returns the files written."""
+def update(workspace: Path, plans: list[Path]) -> list[Path]:
+    """Copy each plan instead of all golden ones; write AMD's table. Returns the files written."""
     folder = workspace / "tests" / "golden"
     for old in folder.glob("*/*.json"):
         old.unlink()
     copies = {folder / plan.parent.name / plan.name: plan for plan in plans}
-    copies[workspace / "packaging" / "matrix.bazelrc"] = options
     for copy, source in copies.items():
         copy.parent.mkdir(exist_ok=True)
         shutil.copyfile(source, copy)
@@ -34,11 +33,10 @@ def update(workspace: Path, plans: list[Path], options: Path) -> list[Path]:
 def main(argv: list[str]) -> int:
     """Write, and say what was written."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--options", type=Path, required=True, help="options of the matrix")
     parser.add_argument("plans", type=Path, nargs="*", help="plans, each in a folder named like its layout")
     args = parser.parse_args(argv)
     workspace = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
-    for path in update(workspace, args.plans, args.options):
+    for path in update(workspace, args.plans):
         print(path.relative_to(workspace))
     return 0
 

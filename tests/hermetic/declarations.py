@@ -28,7 +28,6 @@ MNEMONICS = {
     "RocmRuntime",
     "RocmSbom",
     "RocmSdist",
-    "RocmSizeReport",
     "RocmSplitWheel",
     "RocmStaticWheel",
 }

@@ -26,7 +26,6 @@ MINI = tuple(f"//tests/mini/{layout}:dist" for layout in ("family", "split", "th
 TARGETS = (
     "//packaging:dist",
     "//packaging:images",
-    "//packaging:size_report",
     *MINI,
     "//tests/mini/requiring_wheel:requiring",
     "//tests/mini/split_wheel:whole",

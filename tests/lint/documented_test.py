@@ -151,7 +151,7 @@ SHOWN_BY = (
     ("an RPATH that cannot be written", "tools/actions/pack/tool_test.py::test_what_cannot_be_patched_stops_the_build"),
     (
         "a file that needs only the system's libraries, and opens none",
-        "tools/actions/plan/rpath_policy_test.py::test_a_file_that_the_system_serves_gets_no_entries",
+        "tools/actions/plan/rpath_files_test.py::test_a_file_that_the_system_serves_gets_no_entries",
     ),
     (
         "RPATH entries of the build machine",
@@ -159,7 +159,7 @@ SHOWN_BY = (
     ),
     (
         "RPATH entries that lead to no file of the packages",
-        "tools/actions/plan/rpath_policy_test.py::test_entries_that_lead_nowhere_are_dropped_and_named",
+        "tools/actions/plan/rpath_files_test.py::test_entries_that_lead_nowhere_are_kept",
     ),
     (
         "an RPATH directory outside the trees of the package and its `builds_on`",
@@ -167,13 +167,8 @@ SHOWN_BY = (
     ),
     (
         "an RPATH directory in which its tree has no file",
-        "tools/actions/plan/rpath_policy_test.py::test_a_directory_that_its_tree_lacks_is_refused",
+        "tools/actions/plan/rpath_files_test.py::test_a_directory_that_its_tree_lacks_is_refused",
     ),
-    (
-        "a library of `dlopens` that is in no RPATH directory",
-        "tools/actions/plan/rpath_policy_test.py::test_a_library_that_is_opened_must_be_found",
-    ),
-    ("a file of `unedited`", "tools/actions/plan/rpath_policy_test.py::test_a_file_that_must_not_be_edited_is_kept"),
     (
         "a packaged library that a file needs, but does not find",
         "tools/actions/platform_tag/tool_test.py::test_a_packaged_library_that_is_not_reached_is_noted",

@@ -26,10 +26,8 @@ FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheel
 ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
-    "tools/actions/image/base.py",
     "tools/actions/plan/forwarders.py",
     "tools/actions/platform_tag/tool.py",
-    "tools/actions/size_report/measure.py",
 }
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {

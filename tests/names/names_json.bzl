@@ -1,7 +1,6 @@
-"""names_json: which artifacts, families and targets `packaging/` knows, for a test that compares them with AMD's."""
+"""names_json: which artifacts and targets `packaging/` knows, for a test that compares them with AMD's."""
 
-load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
-load("//packaging:matrix.bzl", "MATRIX")
+load("//lib/gpus:gpu_table.bzl", "TARGETS")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES")
 
 visibility("private")
@@ -14,7 +13,6 @@ def _names_json_impl(ctx):
     }
     document = {
         "artifacts": artifacts | {"devel.additional": DEVEL_ARTIFACTS},
-        "families": {name: FAMILIES[name] for name in MATRIX["targets"]},
         "targets": {name: target.owner for name, target in TARGETS.items()},
     }
     output = ctx.actions.declare_file(ctx.label.name + ".json")

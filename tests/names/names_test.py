@@ -1,7 +1,7 @@
 """Each difference between our names and AMD's is known, and has a reason.
 
-AMD's targets and owners come from the locked rocm-bootstrap; its families are in tests/names/built.json, its
-packages and scripts in amd.json, both with the date on which they were read. Who brings these up to date sees what is
+AMD's targets and owners come from the locked rocm-bootstrap; its packages and scripts are in amd.json, with the date on
+which they were read. Who brings these up to date sees what is
 new.
 """
 
@@ -26,7 +26,7 @@ def read(path: Path) -> Any:
 
 OURS = read(Path(os.environ["NAMES"]))
 AMDS = read(HERE / "amd.json")
-BUILT = read(WORKSPACE / "tests/names/built.json")
+BUILT = read(HERE / "built.json")
 KNOWN = read(HERE / "differences.json")
 DATED = {"tests/names/amd.json": AMDS["date"], "tests/names/built.json": BUILT["date"]}
 
@@ -48,9 +48,6 @@ def differences() -> Iterator[str]:
         plain = [row["script"] for row in rows if not row["prefer_devel"]]
         amds = AMDS["scripts that leave devel as it is"][package]
         yield from different(f"scripts of {package} that leave devel as it is", plain, amds)
-    yield from different("families", OURS["families"], BUILT["families"])
-    for name in OURS["families"].keys() & BUILT["families"].keys():
-        yield from different(f"targets of {name}", OURS["families"][name], BUILT["families"][name])
     owners = {target.name: package_owner(target.name) for target in ALL_TARGETS}
     yield from different("targets", OURS["targets"], owners)
     yield from different("owners", set(map(str, OURS["targets"].items())), set(map(str, owners.items())))

@@ -36,7 +36,7 @@ from tests.pipeline.random_sdks import sdks_and_changes
 from tests.pipeline.sdk import Sdk
 from tools.actions.inspect import tool as inspect_tool
 from tools.actions.link import tool as link_tool
-from tools.actions.plan import devel, forwarders, prefix, rpath, rpath_policy, runtime, slicing
+from tools.actions.plan import devel, forwarders, prefix, rpath, runtime, slicing
 from tools.actions.plan import tool as plan_tool
 from tools.fetch.catalog import names, scan
 
@@ -150,7 +150,7 @@ PLANTS = (
     Plant(
         "8",
         "RPATH of another depth",
-        around(rpath_policy, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
+        around(rpath, "origin_relative", lambda real, tree, path, searched: real(tree, f"x/{path}", searched)),
     ),
     Plant("8", "what opens libraries gets no RPATH", around(inspect_tool, "elf_facts", _without_opens)),
     Plant(

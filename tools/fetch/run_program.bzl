@@ -10,7 +10,6 @@ visibility(["//..."])
 CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "archive.py",
     "catalog.py",
-    "members.py",
     "names.py",
     "one_archive.py",
     "repository.py",

@@ -1,4 +1,4 @@
-"""py_tool: a Python program for actions, as one precompiled zip application.
+"""py_tool, py_program: a Python program for actions, as one precompiled zip application.
 
 A plain `py_binary` starts `env python3` (a look on PATH) and brings a few hundred files
 into every sandbox. This rule runs the toolchain's interpreter, which is an input, on one
@@ -6,10 +6,18 @@ archive that holds the program, its dependencies and their compiled code. Shared
 and JSON files among the data come along; a loader's `get_data` reaches them.
 """
 
-load("@rules_python//python:defs.bzl", "PyInfo")
-load("//tools/python:py_tool_info.bzl", "PyToolInfo")
+load("@rules_python//python:defs.bzl", "PyInfo", "py_library")
 
 visibility(["//develop/...", "//hip/...", "//lib/...", "//packaging/...", "//rules/...", "//tools/...", "//wheels/..."])
+
+PyToolInfo = provider(
+    doc = "A Python program in one file, with the interpreter that runs it.",
+    fields = {
+        "archive": "File: the zip application.",
+        "interpreter": "File or string: the interpreter, as an input or as an absolute path.",
+        "runtime_files": "depset of File: what the interpreter needs beside itself.",
+    },
+)
 
 _PYTHON_TOOLCHAIN = "@rules_python//python:toolchain_type"
 
@@ -71,3 +79,23 @@ py_tool = rule(
     toolchains = [_PYTHON_TOOLCHAIN],
     provides = [PyToolInfo],
 )
+
+def py_program(name, deps):
+    """Declares the program of a folder: `{name}`, a library of the folder's modules, and `{name}_tool`, its `tool.py`.
+
+    Args:
+        name: name of the library.
+        deps: libraries that the modules import.
+    """
+    py_library(
+        name = name,
+        srcs = native.glob(["*.py"], exclude = ["*_test.py"]),
+        visibility = ["//visibility:public"],
+        deps = deps,
+    )
+    py_tool(
+        name = name + "_tool",
+        main = native.package_name().replace("/", ".") + ".tool",
+        visibility = ["//visibility:public"],
+        deps = [name],
+    )

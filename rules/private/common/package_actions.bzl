@@ -13,15 +13,11 @@ visibility(["//rules/..."])
 
 PACKAGE_ATTRS = {
     "allow_empty": attr.bool(doc = "Whether the package may be without a file of its artifacts, because users build with a part of the SDK. The build then prints a note instead of an error."),
-    "allow_unmatched": attr.string_list(doc = "Patterns of `include`, `exclude`, `dlopens` and `unedited`, and directories of `rpath`, for which there may be no file. Any other without a file stops the build."),
+    "allow_unmatched": attr.string_list(doc = "Patterns of `include` and `exclude`, and directories of `rpath`, for which there may be no file. Any other without a file stops the build."),
     "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that the package is made from."),
     "builds_on": attr.label_list(providers = [PackageInfo], doc = "Packages that are installed with this one. Links and RPATHs may lead into them."),
-    "dlopens": attr.string_list_dict(doc = "Glob pattern of paths -> SONAMEs of packaged libraries that these files open by dlopen(3). Each must be in a directory of `rpath`. With `rpath_for = \"needed\"`, these libraries count as needed."),
     "exclude": attr.string_list(doc = "Glob patterns of paths to leave out; `**` matches any directories."),
     "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
-    "rpath_for": attr.string(default = "all", values = ["all", "needed"], doc = "Which programs and libraries get the entries of `rpath`: `all`, or only files that would not find a `needed` library without them. With `needed`, entries that lead to no packaged file are also dropped, and a file that needs no change stays byte for byte."),
-    "rpath_tag": attr.string(default = "DT_RPATH", values = ["DT_RPATH", "DT_RUNPATH"], doc = "How the entries are written. The loader searches DT_RUNPATH after `LD_LIBRARY_PATH`, and only for the file's own libraries, not for the libraries that these need. `rocm-wheels verify` reports DT_RUNPATH as W413."),
-    "unedited": attr.string_list(doc = "Glob patterns of files that are packed byte for byte, because they are signed or check themselves. They get no RPATH and keep all device code. The plan lists which changes were left out."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
     "_pack": tool_attr("//tools/actions/pack:pack_tool"),
@@ -52,17 +48,13 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
     ctx.actions.write(definition, json.encode({
         "allow_empty": ctx.attr.allow_empty,
         "allow_unmatched": ctx.attr.allow_unmatched + [with_suffix(ctx, directory) for directory in may_be_missing],
-        "dlopens": ctx.attr.dlopens,
         "exclude": ctx.attr.exclude,
         "include": ctx.attr.include,
         "kind": kind,
         "package": package,
         "per_target": per_target,
         "rpath": [with_suffix(ctx, directory) for directory in rpath],
-        "rpath_for": ctx.attr.rpath_for,
-        "rpath_tag": ctx.attr.rpath_tag,
         "tree": tree,
-        "unedited": ctx.attr.unedited,
     } | ({"platform": "windows"} if is_for_windows(ctx) else {}) | ({"slice": slice} if slice else {})))
     return struct(name = name, definition = definition, kind = kind, package = package, tree = tree)
 
@@ -137,8 +129,8 @@ def _check_artifacts(ctx):
 def _check_patterns(ctx):
     """Fails for a pattern or directory of `allow_unmatched` that the package does not have."""
     for pattern in ctx.attr.allow_unmatched:
-        if pattern not in ctx.attr.include + ctx.attr.exclude + ctx.attr.rpath + ctx.attr.dlopens.keys() + ctx.attr.unedited:
-            fail("{}: allow_unmatched: {} is in none of `include`, `exclude`, `rpath`, `dlopens` and `unedited`; expected one of their patterns or directories. Remove it".format(shown(ctx.label), repr(pattern)))
+        if pattern not in ctx.attr.include + ctx.attr.exclude + ctx.attr.rpath:
+            fail("{}: allow_unmatched: {} is in none of `include`, `exclude` and `rpath`; expected one of their patterns or directories. Remove it".format(shown(ctx.label), repr(pattern)))
 
 def package_infos(ctx, members, units, checked = []):
     """Declares the plan and pack actions of packages that are made from the same artifacts.

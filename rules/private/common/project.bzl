@@ -1,7 +1,7 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:pep440.bzl", "check_version")
+load("//rules/private/common:version_suffix.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/shared:labels.bzl", "shown", "written")
@@ -31,7 +31,7 @@ PROJECT_ATTRS = {
 }
 
 def version_of(ctx):
-    """Reads the version; fails unless it is in PEP 440's normal form.
+    """Reads the version; fails for what can be none.
 
     Args:
         ctx: context of a rule with PROJECT_ATTRS.

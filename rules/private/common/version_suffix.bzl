@@ -1,9 +1,24 @@
-"""The version suffix: part of the names of trees, so that two versions can be installed side by side."""
+"""Versions, and the version suffix: part of the names of trees, so that two versions can be installed side by side."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//rules/..."])
+
+_IN_VERSIONS = "0123456789abcdefghijklmnopqrstuvwxyz.+!"
+
+def check_version(version, where, flag):
+    """Fails for what can be no version in the normal form of PEP 440: file names are made of it while Bazel analyses.
+
+    What has no other characters is checked by the tools, with the library `packaging`.
+
+    Args:
+        version: string.
+        where: string: what the error names.
+        flag: string: the flag that sets the version, without `--`.
+    """
+    if not version[:1].isdigit() or version.strip(_IN_VERSIONS):
+        fail("{}: '{}' is not a version in the normal form of PEP 440; expected a version such as 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --{}".format(where, version, flag))
 
 # Trees are directories named with the suffix, and file systems take names of 255 bytes.
 _SUFFIX_MAX = 100

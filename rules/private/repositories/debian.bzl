@@ -14,7 +14,6 @@ visibility(["//rules/private/..."])
 _SOURCES = CATALOG_SOURCES + [
     "//lib/elf:library_name.py",
     "//tools/fetch/debian:apt.py",
-    "//tools/fetch/debian:artifact_paths.py",
     "//tools/fetch/debian:sources.py",
     "//tools/fetch/debian:table.py",
     "//tools/fetch/debian:tool.py",

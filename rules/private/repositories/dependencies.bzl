@@ -1,15 +1,10 @@
-"""The module extension behind every repository that this module fetches for itself."""
+"""The module extensions behind every repository that this module fetches for itself, and behind `@site_pypi`."""
 
-load(":buildifier.bzl", "buildifier")
-load(":cmake.bzl", "cmake")
-load(":host_python.bzl", "host_python")
-load(":libdeflate.bzl", "libdeflate")
-load(":pypi.bzl", "pypi_repositories")
-load(":requirements_lock.bzl", "parse_requirements_lock")
-load(":server.bzl", "server")
+load(":c_libraries.bzl", "libdeflate", "zstd", "zstd_codec")
+load(":machine.bzl", "host_python", "server")
+load(":programs.bzl", "buildifier", "cmake")
+load(":pypi.bzl", "parse_requirements_lock", "pypi_repositories")
 load(":zig.bzl", "zig")
-load(":zstd.bzl", "zstd")
-load(":zstd_codec.bzl", "zstd_codec")
 
 visibility(["//rules"])
 
@@ -45,4 +40,15 @@ def _dependencies_impl(mctx):
 dependencies = module_extension(
     doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, CMake, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
     implementation = _dependencies_impl,
+)
+
+_SITE_LOCK = Label("//tools/python:site_requirements.txt")
+
+def _site_dependencies_impl(mctx):
+    pypi_repositories("site_pypi", parse_requirements_lock(mctx.read(_SITE_LOCK), str(_SITE_LOCK)))
+    return mctx.extension_metadata(reproducible = True)
+
+site_dependencies = module_extension(
+    doc = "Fetches MkDocs Material, locked by hash.",
+    implementation = _site_dependencies_impl,
 )

@@ -104,7 +104,7 @@ def _zig_impl(rctx):
     rctx.delete(".download")
     rctx.execute(["chmod", "0755", "ziglang/zig"])
     exec_cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
-    config = str(Label("//rules/private/zig:cc_toolchain_config.bzl"))
+    config = str(Label("//tools/zig:cc_toolchain_config.bzl"))
     rctx.file("BUILD.bazel", _HEAD.format(config = config) + "".join([
         _TOOLCHAIN.format(os = platform.partition("_")[0], cpu = platform.partition("_")[2], target = target, exec_cpu = exec_cpu)
         for platform, target in TARGETS.items()

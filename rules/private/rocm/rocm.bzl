@@ -7,8 +7,7 @@ chosen when a build starts, by environment variables of repositories; a source t
 load("//rules/private/repositories:artifacts_directory.bzl", "artifacts_directory")
 load("//rules/private/repositories:artifacts_lock.bzl", "locked_artifacts")
 load("//rules/private/repositories:debian.bzl", "debian")
-load(":selected_artifacts.bzl", "VARIABLES", "choice")
-load(":selection.bzl", "selection")
+load(":selected_artifacts.bzl", "VARIABLES", "choice", "selection")
 load(":version.bzl", "version")
 
 visibility(["//rules"])

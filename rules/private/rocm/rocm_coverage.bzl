@@ -1,6 +1,6 @@
 """rocm_coverage: computes which library has device code for which GPU target, and compares that with a committed table."""
 
-load("//rules/private/common:committed_table.bzl", "committed_table", "update_command", "update_settings")
+load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/private/common:gpu_targets.bzl", "members_of_packages")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
@@ -9,6 +9,24 @@ load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
+
+def _committed_table(ctx):
+    """Returns the committed table, `expected`, or None if there is none."""
+    files = ctx.files.expected
+    if len(files) > 1 or (files and not files[0].is_source):
+        fail("{}: expected: {} gives {}; expected one file of the workspace, which `bazel run` can write".format(shown(ctx.label), shown(ctx.attr.expected.label), files))
+    return files[0] if files else None
+
+def _update_settings(ctx, committed):
+    """Writes what the command needs that accepts differences; returns the file."""
+    settings = ctx.actions.declare_file(ctx.label.name + ".settings.json")
+    ctx.actions.write(settings, json.encode({
+        "committed": committed.short_path if committed else "",
+        "compared": ctx.attr.compared,
+        "expected_option": ctx.attr.expected_option,
+        "label": shown(ctx.label) + "_update",
+    }))
+    return settings
 
 def _compute(ctx):
     """Declares the action that computes the table; returns its outputs, by kind."""
@@ -69,10 +87,10 @@ def _check(ctx, computed, committed):
     return info
 
 def _rocm_coverage_impl(ctx):
-    committed = committed_table(ctx)
+    committed = _committed_table(ctx)
     computed = _compute(ctx)
     info = _check(ctx, computed["json"], committed)
-    settings = update_settings(ctx, committed, compared = ctx.attr.compared)
+    settings = _update_settings(ctx, committed)
     return [
         DefaultInfo(files = depset([info.table, computed["text"]])),
         OutputGroupInfo(
@@ -104,7 +122,7 @@ _rocm_coverage = rule(
 def rocm_coverage(name, **kwargs):
     """Computes which library has device code for which GPU target, and compares the table with a committed one.
 
-    Writes the table as `{name}.json`, and for people as `{name}.txt`; `sdk_size_report` has a page. With `expected`, any difference
+    Writes the table as `{name}.json`, and for people as `{name}.txt`. With `expected`, any difference
     stops the build, and one error lists all of them; `bazel run` of `{name}_update` accepts them. Without `expected`, a
     note says what the packages of `targets` lack.
 
@@ -113,4 +131,18 @@ def rocm_coverage(name, **kwargs):
         **kwargs: the attributes below, and the attributes that all rules have.
     """
     _rocm_coverage(name = name, **kwargs)
-    update_command(name, Label("//tools/actions/coverage:update.py"), Label("//tools/actions/coverage:compare"), ["computed", "lacks", "settings", "table"], kwargs)
+    common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
+    for group in ["computed", "lacks", "settings", "table"]:
+        native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
+    program = Label("//tools/actions/coverage:update.py")
+    py_binary(
+        name = name + "_update",
+        srcs = [program],
+        main = program,
+        args = ["$(rootpath {}_settings)".format(name), "$(rootpath {}_computed)".format(name)],
+        data = [name + "_computed", name + "_settings"],
+        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
+        legacy_create_init = 0,
+        deps = [Label("//tools/actions/coverage")],
+        **common
+    )

@@ -1,7 +1,8 @@
-"""The repositories of artifacts that `packaging/` loads: each an alias of the source that the build selects.
+"""The repositories that `packaging/` loads: which artifacts there are, and which of them are packaged, in which layout.
 
-There is one for each platform, with variables of its own. Who names artifacts of one platform means no example of
-another: then there are none for Windows, and those for Linux have to be named.
+There is one of artifacts for each platform, with variables of its own: an alias of the source that the build selects. Who
+names artifacts of one platform means no example of another: then there are none for Windows, and those for Linux have to
+be named.
 """
 
 visibility(["//rules/private/rocm"])
@@ -73,4 +74,30 @@ choice = repository_rule(
         "sources": attr.string_dict(doc = "Names of the other sources, and their labels."),
     },
     environ = [variable for pair in VARIABLES.values() for variable in pair],
+)
+
+_LAYOUT = "ROCM_LAYOUT"
+
+# What the lists are called, and the variables that have them.
+_LISTS = {
+    "LEFT_OUT": "ROCM_TARGETS_LEFT_OUT",
+    "TARGETS": "ROCM_TARGETS",
+}
+
+def _listed(text):
+    """Returns the items of a list, separated by commas or semicolons, sorted, each once."""
+    return sorted({item.strip(): None for item in text.replace(";", ",").split(",") if item.strip()})
+
+def _selection_impl(rctx):
+    lines = [
+        '"""What {} say; empty if they say nothing."""\n'.format(", ".join([_LAYOUT] + _LISTS.values())),
+        "LAYOUT = " + repr(rctx.getenv(_LAYOUT, "").strip()),
+    ] + ["{} = {}".format(name, repr(_listed(rctx.getenv(variable, "")))) for name, variable in _LISTS.items()]
+    rctx.file("BUILD.bazel", "")
+    rctx.file("selection.bzl", "\n".join(lines) + "\n")
+
+selection = repository_rule(
+    doc = "`//:selection.bzl` with LAYOUT, a string, and TARGETS and LEFT_OUT, lists of strings.",
+    implementation = _selection_impl,
+    environ = [_LAYOUT] + _LISTS.values(),
 )

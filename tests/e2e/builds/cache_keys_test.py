@@ -18,9 +18,9 @@ import pytest
 from tests.e2e.testing.builds import Workspace
 from tests.hermetic.declarations import MNEMONICS, PACKAGING
 
-TARGETS = "//packaging:dist + //packaging:images + //packaging:size_report + //packaging:windows_size_report"
+TARGETS = "//packaging:dist + //packaging:images"
 #: What runs again after each kind of action, because it reads what that writes.
-LINKED = {"RocmLink", "RocmIndex", "RocmSizeReport"}
+LINKED = {"RocmLink", "RocmIndex"}
 IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
@@ -88,7 +88,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:wheel_variants": (option("--//packaging:wheel_variants"), {"RocmStaticWheel", "RocmIndex"}),
     "//packaging:expected_coverage": (
         option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
-        COVERAGE | {"RocmSizeReport"},
+        COVERAGE,
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Versions and the matrix, through real builds: what is built again, what comes out, and what is refused.
+"""Versions, layouts and targets, through real builds: what is built again, what comes out, and what is refused.
 
     .ci/run versions
 
@@ -6,7 +6,6 @@ Run it from the top of the workspace; it needs nothing else. That a release is i
 //tests/integration:restamp_test; here it is shown that nothing of the bulk is even looked at for it.
 """
 
-import json
 import os
 import subprocess
 import tempfile
@@ -122,27 +121,15 @@ def test_each_kind_of_version_has_its_config(sdk: Sdk) -> None:
 
 def test_targets_select_packages(sdk: Sdk) -> None:
     """Packages for other targets are not built, and no extra asks for them."""
-    names = sdk.names(["--config=release", "--config=gfx94X-dcgpu"])
+    names = sdk.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx94X-dcgpu"])
     assert [name for name in names if "device" in name] == ["rocm_sdk_device_gfx942-7.10.0-py3-none-linux_x86_64.whl"]
     names = sdk.names(["--config=release", "--repo_env=ROCM_TARGETS=gfx110X,gfx942"])
     assert len([name for name in names if "device" in name]) == 2
 
 
-def test_every_combination_of_the_matrix_is_of_known_configs(sdk: Sdk) -> None:
-    """One of them is built whole."""
-    sdk.build([], "//packaging:matrix")
-    matrix = json.loads((WORKSPACE / "bazel-bin/packaging/matrix.json").read_text())
-    lines = (WORKSPACE / "packaging/matrix.bazelrc").read_text().splitlines()
-    known = {line.split()[0].removeprefix("common:") for line in lines if line.startswith("common:")}
-    assert {option.removeprefix("--config=") for one in matrix for option in one["options"]} <= known
-    (one,) = [one for one in matrix if one["name"] == "linux_x86_64-split-gfx110X-all-release"]
-    names = sdk.names(one["options"])
-    assert "rocm_sdk_device_gfx1100-7.10.0-py3-none-linux_x86_64.whl" in names
-
-
 def test_what_the_artifacts_are_not_is_refused(sdk: Sdk) -> None:
     """The error says what they are, and what to do."""
-    output = sdk.refused("--config=gfx120X-all")
+    output = sdk.refused("--repo_env=ROCM_TARGETS=gfx120X-all")
     assert (
         "ROCM_TARGETS names gfx120X-all, for which there are no artifacts; expected some of gfx1100, gfx942" in output
     )

@@ -8,7 +8,7 @@ from develop.testing.artifacts import artifact, file, image, library, link, prog
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage
 from lib.plan.model import Artifact, Found
-from tools.actions.coverage.compute import coverage_of, unread
+from tools.actions.coverage.tool import coverage_of, unread
 
 
 def fat(path: str, *targets: str, soname: str | None = None) -> Found:

@@ -4,8 +4,7 @@ import json
 from pathlib import Path
 
 from lib.coverage.table import Coverage
-from tools.actions.coverage.text_table import text_table
-from tools.actions.coverage.tool import main
+from tools.actions.coverage.tool import main, text_table
 
 
 def test_text() -> None:

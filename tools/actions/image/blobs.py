@@ -1,4 +1,4 @@
-"""Blobs of an image, by digest: bytes that are there already, in a file or a part of one, or a small JSON document."""
+"""Blobs of an image, by digest: files that are there already, or small JSON documents."""
 
 import hashlib
 import json
@@ -6,8 +6,6 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-
-from lib.wheel.output_file import Output
 
 #: Media types of the OCI image specification 1.1.
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -22,10 +20,9 @@ class Blob:
     media_type: str
     sha256: str
     size: int
-    #: The bytes, or the file and the offset at which they lie.
+    #: The bytes, or the file that has them.
     data: bytes = b""
     file: str = ""
-    offset: int = 0
     #: What a manifest says of the blob.
     annotations: Mapping[str, str] = field(default_factory=dict)
 
@@ -38,13 +35,6 @@ class Blob:
         """Return how a manifest or an index refers to the blob."""
         about = {"annotations": dict(self.annotations)} if self.annotations else {}
         return {"mediaType": self.media_type, "digest": f"sha256:{self.sha256}", "size": self.size, **about, **more}
-
-    def write_to(self, output: Output) -> None:
-        """Append the bytes to a file."""
-        if self.file:
-            output.copy(self.file, self.offset, self.size)
-        else:
-            output.write(self.data)
 
 
 def json_bytes(document: Any) -> bytes:

@@ -1,17 +1,74 @@
 """An image: layers of packages on a base, its config, manifest and index (OCI image specification 1.1)."""
 
+import functools
+import hashlib
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from lib.common.archive_time import archive_time
-from lib.common.program import ToolError
+from lib.common.program import ToolError, read_document
 from tools.actions.image.base import Base
 from tools.actions.image.blobs import CONFIG, MANIFEST, Blob, json_blob
-from tools.actions.image.referrers import EMPTY, bills_of_materials
 from tools.actions.layer.model import LayerDescriptor
+
+# Bills of materials of an image: artifacts that refer to it (OCI image specification 1.1, `subject`).
+#
+# A registry lists them for the image's digest. Each is a manifest of its own with one file, as scanners expect.
+
+#: The media type of a bill of materials, and of an artifact that has one.
+CYCLONEDX: Final = "application/vnd.cyclonedx+json"
+#: What an artifact has in the place of a config (image specification, "Guidance for an Empty Descriptor").
+EMPTY: Final = json_blob("application/vnd.oci.empty.v1+json", {})
+
+
+@dataclass(frozen=True)
+class Referrer:
+    """An artifact that refers to an image: its manifest, and the file that it is about."""
+
+    manifest: Blob
+    file: Blob
+
+    @property
+    def entry(self) -> dict[str, Any]:
+        """How the index of a layout lists it."""
+        return self.manifest.descriptor(artifactType=CYCLONEDX)
+
+
+def _title(path: str) -> str:
+    """Return the file name of a bill of materials, after what it is about. Raises ToolError if it does not say so."""
+    document = read_document(path)
+    try:
+        return f"{document['metadata']['component']['name']}.cdx.json"
+    except (KeyError, TypeError):
+        raise ToolError(f"{path}: has no metadata.component.name; expected CycloneDX. Build it again") from None
+
+
+@functools.cache
+def _file(path: str) -> Blob:
+    """Return the blob of a bill of materials, which images may share."""
+    data = Path(path).read_bytes()
+    title = {"org.opencontainers.image.title": _title(path)}
+    return Blob(CYCLONEDX, hashlib.sha256(data).hexdigest(), len(data), data=data, annotations=title)
+
+
+def bills_of_materials(subject: Blob, paths: Iterable[str]) -> Iterator[Referrer]:
+    """Yield an artifact for each file, a bill of materials in CycloneDX; `subject` is the image's manifest."""
+    for path in paths:
+        file = _file(path)
+        document = {
+            "schemaVersion": 2,
+            "mediaType": MANIFEST,
+            "artifactType": CYCLONEDX,
+            "config": EMPTY.descriptor(),
+            "layers": [file.descriptor()],
+            "subject": subject.descriptor(),
+        }
+        yield Referrer(json_blob(MANIFEST, document), file)
+
 
 #: A reference: host, path and tag, as the distribution specification has them.
 _REFERENCE: Final = re.compile(
@@ -31,11 +88,6 @@ class ImageDefinition:
     architecture: str
     env: dict[str, str] = field(default_factory=dict)
     labels: dict[str, str] = field(default_factory=dict)
-    annotations: dict[str, str] = field(default_factory=dict)
-    entrypoint: list[str] = field(default_factory=list)
-    cmd: list[str] = field(default_factory=list)
-    user: str = ""
-    working_dir: str = ""
 
 
 @dataclass(frozen=True)
@@ -47,27 +99,15 @@ class Image:
     blobs: tuple[Blob, ...]
     #: How the index of a layout lists the image, and what refers to it.
     entries: tuple[dict[str, Any], ...]
-    #: How `manifest.json` lists it, which `docker load` reads where Docker keeps images itself, not containerd.
-    loaded: dict[str, Any]
 
 
 def _run_config(definition: ImageDefinition, base: Base) -> dict[str, Any]:
-    """Return what a container of the image starts with: what the base says, and what the definition says instead."""
+    """Return what a container of the image starts with: what the base says, with our variables and labels."""
     config = dict(base.config.get("config") or {})
     env = {name: value for name, _, value in (line.partition("=") for line in config.get("Env") or ())} | definition.env
     labels = (config.get("Labels") or {}) | definition.labels
-    given = {
-        "Env": [f"{name}={value}" for name, value in env.items()],
-        "Labels": labels,
-        "Entrypoint": definition.entrypoint,
-        # As with docker build: another entry point takes the base's arguments away.
-        "Cmd": definition.cmd or ([] if definition.entrypoint else config.get("Cmd") or []),
-        "User": definition.user or config.get("User") or "",
-        "WorkingDir": definition.working_dir or config.get("WorkingDir") or "",
-    }
-    given["Entrypoint"] = given["Entrypoint"] or config.get("Entrypoint") or []
-    others = {name: value for name, value in config.items() if name not in given}
-    return others | {name: value for name, value in given.items() if value}
+    given = {"Env": [f"{name}={value}" for name, value in env.items()], "Labels": labels}
+    return config | {name: value for name, value in given.items() if value}
 
 
 def _config(definition: ImageDefinition, base: Base, layers: Iterable[LayerDescriptor]) -> dict[str, Any]:
@@ -111,16 +151,15 @@ def _blob(layer: LayerDescriptor, file: str) -> Blob:
     return Blob(layer.media_type, layer.sha256, layer.size, file=file)
 
 
-def _manifest(definition: ImageDefinition, base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
+def _manifest(base: Base, config: Blob, layers: Iterable[Blob]) -> Blob:
     """Return the image's manifest."""
     based_on = {"org.opencontainers.image.base.digest": f"sha256:{base.sha256}"} if base.sha256 else {}
-    annotations = based_on | definition.annotations
     document = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
         "config": config.descriptor(),
         "layers": [layer.descriptor() for layer in layers],
-        **({"annotations": annotations} if annotations else {}),
+        **({"annotations": based_on} if based_on else {}),
     }
     return json_blob(MANIFEST, document)
 
@@ -136,12 +175,11 @@ def make_image(
     _check_architecture(definition, (layer for layer, _ in layers))
     config = json_blob(CONFIG, _config(definition, base, (layer for layer, _ in layers)))
     blobs = [*base.layers, *(_blob(layer, file) for layer, file in layers)]
-    manifest = _manifest(definition, base, config, blobs)
+    manifest = _manifest(base, config, blobs)
     names = {"io.containerd.image.name": definition.reference, "org.opencontainers.image.ref.name": tag}
     platform = {"os": "linux", "architecture": definition.architecture}
     entry = manifest.descriptor(annotations=names, platform=platform)
     referrers = list(bills_of_materials(manifest, sboms))
     entries = (entry, *(referrer.entry for referrer in referrers))
-    loaded = {"Config": config.path, "RepoTags": [definition.reference], "Layers": [blob.path for blob in blobs]}
     attached = [blob for referrer in referrers for blob in (EMPTY, referrer.manifest, referrer.file)]
-    return Image(definition.reference, (*blobs, manifest, config, *attached), entries, loaded)
+    return Image(definition.reference, (*blobs, manifest, config, *attached), entries)

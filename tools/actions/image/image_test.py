@@ -27,22 +27,19 @@ def layer(directory: Path, name: str, architecture: str = "") -> list[str]:
     return [f"--layer={directory}/{name}", f"--descriptor={directory}/{name}.json"]
 
 
-def make(directory: Path, *options: str, output: str = "--layout", **definition: Any) -> int:
+def make(directory: Path, *options: str, **definition: Any) -> int:
     """Run the tool; the image is `image` in the directory."""
     document = {"reference": REFERENCE, "architecture": "amd64"} | definition
     (directory / "definition").write_text(json.dumps(document))
     parts = directory / "image.parts"
     parts.write_text("\n".join([f"--definition={directory}/definition", *options]))
-    return main(["--label=//:image", f"--image={parts}", f"{output}={directory}/image"])
+    return main(["--label=//:image", f"--image={parts}", f"--layout={directory}/image"])
 
 
 def files_of(directory: Path) -> dict[str, bytes]:
-    """Return the files of an image, by path: of a directory or a tar."""
+    """Return the files of an image, by path."""
     image = directory / "image"
-    if image.is_dir():
-        return {str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()}
-    with tarfile.open(image, "r:") as archive:
-        return {member.name: archive.extractfile(member).read() for member in archive if member.isreg()}  # type: ignore[union-attr]
+    return {str(path.relative_to(image)): path.read_bytes() for path in image.rglob("*") if path.is_file()}
 
 
 def read(files: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -73,42 +70,32 @@ def read(files: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, Any]]:
     return manifest, config
 
 
-@pytest.mark.parametrize("output", ["--layout", "--archive"])
-def test_an_image_from_nothing(output: str, tmp_path: Path) -> None:
+def test_an_image_from_nothing(tmp_path: Path) -> None:
     layers = [*layer(tmp_path, "core", "amd64"), *layer(tmp_path, "libraries")]
-    settings = {"env": {"A": "1=2"}, "labels": {"l": "ï"}, "annotations": {"a": "b"}, "cmd": ["rocm-sdk", "test"]}
-    assert make(tmp_path, *layers, output=output, **settings, user="1000", working_dir="/w") == 0
+    assert make(tmp_path, *layers, env={"A": "1=2"}, labels={"l": "ï"}) == 0
     files = files_of(tmp_path)
     manifest, config = read(files)
     assert config == {
         "architecture": "amd64",
         "os": "linux",
         "created": "1980-01-01T00:00:00Z",
-        "config": {
-            "Env": ["A=1=2"],
-            "Labels": {"l": "ï"},
-            "Cmd": ["rocm-sdk", "test"],
-            "User": "1000",
-            "WorkingDir": "/w",
-        },
+        "config": {"Env": ["A=1=2"], "Labels": {"l": "ï"}},
         "rootfs": {
             "type": "layers",
             "diff_ids": [f"sha256:{hashlib.sha256(name).hexdigest()}" for name in (b"core", b"libraries")],
         },
         "history": [{"created": "1980-01-01T00:00:00Z", "created_by": f"{name}.whl"} for name in ("core", "libraries")],
     }
-    assert manifest["annotations"] == {"a": "b"}
+    assert "annotations" not in manifest
     assert json.loads(files["oci-layout"]) == {"imageLayoutVersion": "1.0.0"}
     (entry,) = json.loads(files["index.json"])["manifests"]
-    # Docker's two stores, and containerd, each look for the name elsewhere.
+    # containerd and others each look for the name elsewhere.
     assert entry["annotations"] == {
         "io.containerd.image.name": REFERENCE,
         "org.opencontainers.image.ref.name": "1.0-gfx942",
     }
-    (loaded,) = json.loads(files["manifest.json"])
-    assert loaded["RepoTags"] == [REFERENCE]
-    assert [files[path] for path in loaded["Layers"]] == [b"core" * 1000, b"libraries" * 1000]
-    assert json.loads(files[loaded["Config"]]) == config
+    found = [files["blobs/" + one["digest"].replace(":", "/")] for one in manifest["layers"]]
+    assert found == [b"core" * 1000, b"libraries" * 1000]
 
 
 def sbom(directory: Path, name: str) -> str:
@@ -146,31 +133,27 @@ def test_an_image_with_bills_of_materials_is_a_base(tmp_path: Path) -> None:
     assert len(read(files_of(tmp_path))[0]["layers"]) == 2
 
 
-@pytest.mark.parametrize("output", ["--layout", "--archive"])
-def test_images_of_one_layout_share_blobs(output: str, tmp_path: Path) -> None:
+def test_images_of_one_layout_share_blobs(tmp_path: Path) -> None:
     """Each is the image that it is alone."""
     shared, alone, options = layer(tmp_path, "core"), [], []
     for name in ("gfx942", "gfx1030"):
         (tmp_path / name).mkdir()
         reference = f"localhost/acme:1.0-{name}"
-        assert make(tmp_path / name, *shared, *layer(tmp_path, f"lib-{name}"), output=output, reference=reference) == 0
+        assert make(tmp_path / name, *shared, *layer(tmp_path, f"lib-{name}"), reference=reference) == 0
         alone.append(files_of(tmp_path / name))
         options.append(f"--image={tmp_path}/{name}/image.parts")
-    assert main(["--label=//:images", *options, f"{output}={tmp_path}/image"]) == 0
+    assert main(["--label=//:images", *options, f"--layout={tmp_path}/image"]) == 0
     files = files_of(tmp_path)
-    for document, key in (("index.json", "manifests"), ("manifest.json", None)):
-        together, *each = (json.loads(one[document]) for one in (files, *alone))
-        lists = [one[key] if key else one for one in each]
-        assert (together[key] if key else together) == [entry for one in lists for entry in one]
+    together, *each = (json.loads(one["index.json"])["manifests"] for one in (files, *alone))
+    assert together == [entry for entries in each for entry in entries]
     of_all = {path: data for one in alone for path, data in one.items() if path.startswith("blobs/")}
     assert {path: data for path, data in files.items() if path.startswith("blobs/")} == of_all
 
 
-@pytest.mark.parametrize("output", ["--layout", "--archive"])
-def test_two_images_of_one_name_are_refused(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_images_of_one_name_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert make(tmp_path, *layer(tmp_path, "core")) == 0
     one = f"--image={tmp_path}/image.parts"
-    assert main(["--label=//:images", one, one, f"{output}={tmp_path}/twice"]) == 1
+    assert main(["--label=//:images", one, one, f"--layout={tmp_path}/twice"]) == 1
     assert capsys.readouterr().err == (
         f"ERROR: //:images: {REFERENCE}: two images have this reference; expected one. Give one of them another tag\n"
     )
@@ -211,48 +194,30 @@ def test_layers_are_linked_to_and_bytes_do_not_depend_on_the_directory(tmp_path:
         assert make(tmp_path / name, *layer(tmp_path / name, "core")) == 0
         assert (tmp_path / name / "core").stat().st_nlink == 2
         found.append(files_of(tmp_path / name))
-        (tmp_path / name / "again").mkdir()
-        assert make(tmp_path / name / "again", *layer(tmp_path / name, "core"), output="--archive") == 0
-        assert files_of(tmp_path / name / "again") == found[-1]
     assert found[0] == found[1]
 
 
 def base_image(directory: Path, **definition: Any) -> Path:
     """Write an image to base others on; return its path."""
     (directory / "base").mkdir()
-    settings = {"env": {"PATH": "/bin", "A": "base"}, "labels": {"b": "1"}, "entrypoint": ["/sh"], "cmd": ["-l"]}
+    settings = {"env": {"PATH": "/bin", "A": "base"}, "labels": {"b": "1"}}
     assert make(directory / "base", *layer(directory / "base", "root"), **settings | definition) == 0
     return directory / "base/image"
 
 
-@pytest.mark.parametrize("as_tar", [False, True])
-def test_an_image_on_a_base(as_tar: bool, tmp_path: Path) -> None:
+def test_an_image_on_a_base(tmp_path: Path) -> None:
     base = base_image(tmp_path)
     below, _ = read(files_of(base.parent))
     digest = json.loads((base / "index.json").read_bytes())["manifests"][0]["digest"]
-    if as_tar:
-        with tarfile.open(tmp_path / "base.tar", "w") as archive:
-            archive.add(base, ".")
-        base = tmp_path / "base.tar"
-    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core"), env={"A": "own", "B": "2"}, cmd=["x"]) == 0
+    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core"), env={"A": "own", "B": "2"}) == 0
     manifest, config = read(files_of(tmp_path))
     assert config["config"] == {
         "Env": ["PATH=/bin", "A=own", "B=2"],
         "Labels": {"b": "1"},
-        "Entrypoint": ["/sh"],
-        "Cmd": ["x"],
     }
     assert [one["created_by"] for one in config["history"]] == ["root.whl", "core.whl"]
     assert manifest["layers"][0] == below["layers"][0]
     assert manifest["annotations"] == {"org.opencontainers.image.base.digest": digest}
-
-
-def test_another_entrypoint_takes_the_arguments_of_the_base_away(tmp_path: Path) -> None:
-    base = base_image(tmp_path)
-    assert make(tmp_path, f"--base={base}", *layer(tmp_path, "core"), entrypoint=["/own"]) == 0
-    _, config = read(files_of(tmp_path))
-    assert config["config"]["Entrypoint"] == ["/own"]
-    assert "Cmd" not in config["config"]
 
 
 def root_tar(path: Path, mode: Any, name: str = "./etc/os-release") -> Path:
@@ -296,10 +261,11 @@ def test_a_root_file_system_that_is_damaged_is_refused(tmp_path: Path, capsys: p
     assert f"{path}: cannot be read as a tar: " in capsys.readouterr().err
 
 
-def test_a_compressed_layout_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = root_tar(tmp_path / "layout.tar.gz", "w:gz", "oci-layout")
+@pytest.mark.parametrize("mode", ["w", "w:gz"])
+def test_the_tar_of_a_layout_is_refused(mode: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = root_tar(tmp_path / "layout.tar", mode, "oci-layout")
     assert make(tmp_path, f"--base={path}", *layer(tmp_path, "core")) == 1
-    assert f"{path}: a compressed OCI image layout; expected one that is not compressed" in capsys.readouterr().err
+    assert f"{path}: a tar of an OCI image layout; expected its directory. Unpack it" in capsys.readouterr().err
 
 
 def test_of_an_index_the_image_for_the_cpu_is_taken(tmp_path: Path) -> None:

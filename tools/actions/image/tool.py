@@ -1,20 +1,13 @@
-"""Makes container images of layers: an OCI image layout as a directory, or as a tar that engines load.
-
-Layers are linked or copied as they are, each once. Bills of materials are in the layout alone: engines take no others
-than images.
-"""
+"""Makes container images of layers: an OCI image layout, a directory that has each layer once, as it is."""
 
 import functools
-import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.archive_time import archive_time
 from lib.common.arguments import read_arguments, run_program
 from lib.common.hard_link import link_or_copy
 from lib.common.program import ToolError, read_document
-from lib.wheel.output_file import Output
 from tools.actions.image.base import Base, read_base
 from tools.actions.image.blobs import INDEX, Blob, json_bytes
 from tools.actions.image.image import Image, ImageDefinition, make_image
@@ -33,7 +26,6 @@ def _files(images: Sequence[Image]) -> dict[str, bytes]:
     return {
         "oci-layout": json_bytes({"imageLayoutVersion": "1.0.0"}),
         "index.json": json_bytes({"schemaVersion": 2, "mediaType": INDEX, "manifests": entries}),
-        "manifest.json": json_bytes([image.loaded for image in images]),
     }
 
 
@@ -50,40 +42,10 @@ def write_layout(images: Sequence[Image], directory: Path) -> None:
     for path, data in files.items():
         (directory / path).write_bytes(data)
     for blob in _blobs(images):
-        if blob.file and not blob.offset and Path(blob.file).stat().st_size == blob.size:
+        if blob.file:
             link_or_copy(blob.file, directory / blob.path)
         else:
-            with (directory / blob.path).open("wb") as file, Output(file) as output:
-                blob.write_to(output)
-
-
-def _header(path: str, type_: bytes, size: int, mode: int) -> bytes:
-    member = tarfile.TarInfo(path)
-    member.type, member.size, member.mode, member.mtime = type_, size, mode, archive_time()
-    return member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict")
-
-
-def _members(images: Sequence[Image]) -> Iterator[tuple[str, Blob]]:
-    for path, data in sorted(_files(images).items()):
-        yield path, Blob("", "", len(data), data=data)
-    for blob in _blobs(images):
-        yield blob.path, blob
-
-
-def write_archive(images: Sequence[Image], path: Path) -> None:
-    """Write the same as a tar, which `docker load`, `podman load` and `ctr images import` read.
-
-    Raises ToolError for two images of one name, before anything is written.
-    """
-    members = list(_members(images))
-    with path.open("wb") as file, Output(file) as output:
-        for directory in ("blobs", "blobs/sha256"):
-            output.write(_header(directory, tarfile.DIRTYPE, 0, 0o755))
-        for name, blob in members:
-            output.write(_header(name, tarfile.REGTYPE, blob.size, 0o644))
-            blob.write_to(output)
-            output.write(bytes(-blob.size % tarfile.BLOCKSIZE))
-        output.write(bytes(2 * tarfile.BLOCKSIZE))
+            (directory / blob.path).write_bytes(blob.data)
 
 
 @dataclass(frozen=True)
@@ -92,8 +54,7 @@ class Arguments:
 
     label: str
     image: list[str]  #: Files with the lines of `Parts`, one for each image.
-    layout: str | None  #: Directory to write.
-    archive: str | None  #: Tar to write.
+    layout: str  #: Directory to write.
 
 
 @dataclass(frozen=True)
@@ -101,13 +62,13 @@ class Parts:
     """What an image is made of: files."""
 
     definition: str  #: What the BUILD file says about the image.
-    base: str | None  #: OCI image layout, as a directory or a tar, or the tar of a root file system.
+    base: str | None  #: OCI image layout, or the tar of a root file system.
     layer: list[str]  #: From the lowest to the highest.
     descriptor: list[str]  #: Of the layers, in their order.
     sbom: list[str]  #: Bills of materials to attach, in CycloneDX.
 
 
-def read_image(parts: Parts, *, with_sboms: bool) -> Image:
+def read_image(parts: Parts) -> Image:
     """Return an image. Raises ToolError for what fits none."""
     definition = ImageDefinition(**read_document(parts.definition))
     base = _read_base(parts.base, definition.architecture) if parts.base else Base()
@@ -115,16 +76,12 @@ def read_image(parts: Parts, *, with_sboms: bool) -> Image:
         (read_layer_descriptor(descriptor), layer)
         for descriptor, layer in zip(parts.descriptor, parts.layer, strict=True)
     ]
-    return make_image(definition, base, layers, parts.sbom if with_sboms else ())
+    return make_image(definition, base, layers, parts.sbom)
 
 
 def write(args: Arguments) -> None:
     """Write the images."""
-    images = [read_image(read_arguments(Parts, [f"@{path}"]), with_sboms=bool(args.layout)) for path in args.image]
-    if args.layout:
-        write_layout(images, Path(args.layout))
-    if args.archive:
-        write_archive(images, Path(args.archive))
+    write_layout([read_image(read_arguments(Parts, [f"@{path}"])) for path in args.image], Path(args.layout))
 
 
 def main(argv: list[str]) -> int:

@@ -2,7 +2,7 @@
 
 The facts are what the plan needs to know of an ELF file: what it is, its SONAME, which
 libraries and symbol versions it needs and where it looks for them, and how many bytes of
-device code it has for which GPU targets, or of which kind if that is not HIP's. Of a PE
+device code of HIP it has for which GPU targets. Of a PE
 image (a DLL or an EXE of Windows) they say which DLLs it needs, at start and later; of an
 archive of device code (`.kpack`) whose it is. A file of the manifest that is not among
 the files is data: the rule tells by its name that nobody has to look.
@@ -25,7 +25,7 @@ from lib.elf.model import ElfFile, refusal
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
 from lib.elf.system_libraries import is_system_library
-from lib.gpus.code_sections import COUNTED, HIP
+from lib.gpus.code_sections import HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
 PE_HEAD = b"MZ"
@@ -110,7 +110,7 @@ def pe_facts(file: BinaryIO, source: str) -> dict[str, Any]:
             "needed": list(image.libraries),
             "needed_late": list(image.delayed_libraries),
         }
-        sections = [(section.name, section.size_of_raw_data) for section in image.sections]
+        sections = [section.name for section in image.sections]
         return _said(facts, source, "the name of a DLL") | device_facts(file, source, sections)
     except ElfError as error:
         return _damaged("pe", error)
@@ -120,15 +120,9 @@ def _damaged(what: str, error: ElfError) -> dict[str, Any]:
     return {"type": f"{what}-damaged", "damage": str(error).encode(errors="backslashreplace").decode()}
 
 
-def device_facts(file: BinaryIO, source: str, sections: Iterable[tuple[str, int]]) -> dict[str, Any]:
-    """Return the bytes of device code in a file that has these sections, of these sizes in bytes."""
-    kinds: dict[str, int] = {}
-    is_hip = False
-    for name, size in sections:
-        is_hip = is_hip or name in HIP
-        if size and (kind := COUNTED.get(name)):
-            kinds[kind] = kinds.get(kind, 0) + size
-    return (hip_facts(file, source) if is_hip else {}) | ({"device_kinds": kinds} if kinds else {})
+def device_facts(file: BinaryIO, source: str, sections: Iterable[str]) -> dict[str, Any]:
+    """Return the bytes of device code in a file that has sections of these names."""
+    return hip_facts(file, source) if any(name in HIP for name in sections) else {}
 
 
 def hip_facts(file: BinaryIO, source: str) -> dict[str, Any]:
@@ -192,7 +186,7 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
         if is_elf(head):
             try:
                 elf = read_elf(file, source)
-                sections = [(section.name, section.file_end - section.offset) for section in elf.section_headers]
+                sections = [section.name for section in elf.section_headers]
                 return {"size": size} | elf_facts(elf, file) | device_facts(file, source, sections)
             except ElfError as error:
                 return {"size": size} | _damaged("elf", error)

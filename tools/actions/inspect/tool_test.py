@@ -346,21 +346,6 @@ def test_device_code_in_a_dll(tmp_path: Path) -> None:
     assert facts(tmp_path, windows_library((code,)))["device"] == {"gfx1100": 4}
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (program(".nv_fatbin", bytes(70)), {"CUDA": 70}),
-        (program("__nv_relfatbin", bytes(70)), {"CUDA": 70}),
-        (program(".nv_fatbin", bytes(70), c.SHT_NOBITS), None),
-        (PeSample(sections=((".nv_fatb", bytes(70)), ("__nv_rel", bytes(600)))).build(), {"CUDA": 512 + 1024}),
-        (program(".nvFatBinSegment", bytes(24)), None),
-    ],
-)
-def test_device_code_of_another_kind_is_counted(tmp_path: Path, content: bytes, expected: dict[str, int]) -> None:
-    found = facts(tmp_path, content)
-    assert (found.get("device_kinds"), found.get("device")) == (expected, None)
-
-
 @pytest.mark.parametrize("content", [b"MZ", b"MZ and more text", PeSample().build()[:700]])
 def test_what_begins_like_a_pe_image_and_is_none(tmp_path: Path, content: bytes) -> None:
     found = facts(tmp_path, content)

@@ -213,7 +213,6 @@ def test_no_byte_of_the_tree_is_compressed_again(sdk: Sdk, tmp_path: Path, monke
     sdk.layer("layer")
     assert max(deflated) < len(HEADER)
     assert small_run(HEADER).data in (tmp_path / "layer").read_bytes()
-    assert json.loads((tmp_path / "layer.json").read_text())["recompressed"] == 0
 
 
 def test_other_wheels_are_refused(sdk: Sdk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

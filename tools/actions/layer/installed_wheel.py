@@ -1,6 +1,7 @@
 """A wheel as pip would have installed it: each file with its bytes, which stay deflated.
 
-RECORD has the digest of each file. So nothing but small texts is read of a wheel that these rules wrote.
+RECORD has the digest of each file. So nothing but small texts is read of a wheel. A member of a wheel that these rules
+wrote is a run that `pack` made, closed by a final block: without that block, it is the run again.
 """
 
 import hashlib
@@ -8,16 +9,18 @@ import posixpath
 import tarfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TypeVar
 
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
+from lib.deflate.blocks import FINAL_BLOCK
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.entry_points import read_entry_points
 from lib.wheel.record import check_size, record_digests, record_text
-from lib.wheel.zip_members import ZipMember
+from lib.wheel.zip_members import DEFLATED, ZipMember
+from lib.wheel.zip_reader import read_archive
 from tools.actions.layer.model import InstallScheme
-from tools.actions.layer.wheel_members import DeflatedMember, Reader, own_members
 
 #: What the file INSTALLER says: the files are where pip would have put them, so pip may remove them.
 INSTALLER = b"pip\n"
@@ -143,14 +146,26 @@ def in_image(file: InstalledFile, site_packages: str) -> InstalledFile:
     return replace(file, path=posixpath.normpath(posixpath.join(site_packages, file.path)))
 
 
-def installed_files(wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
-    """Return the files of a wheel that these rules made, sorted by path."""
-    return read_wheel(wheel, scheme).with_record()
+def _members(wheel: str) -> Iterator[tuple[ZipMember, Run]]:
+    """Yield the members of a wheel that these rules wrote, without reading them. Raises ToolError for another one."""
+    with Path(wheel).open("rb") as file:
+        archive = read_archive(file)
+        if trouble := archive.damage:
+            raise ToolError(f"{wheel}: {trouble.member or 'the archive'}: {trouble.evidence}. Build the wheel again")
+        for member in (member for member in archive.members if not member.is_directory):
+            length = member.compressed - len(FINAL_BLOCK)
+            file.seek(member.data + max(length, 0))
+            if member.method != DEFLATED or file.read(len(FINAL_BLOCK)) != FINAL_BLOCK:
+                raise ToolError(
+                    f"{wheel}: {member.name}: its bytes cannot be joined to a layer, because another program "
+                    "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Make the wheel by these rules"
+                )
+            yield member, Run(length, member.size, member.crc32, segment=wheel, offset=member.data)
 
 
-def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) -> InstalledWheel:
+def read_wheel(wheel: str, scheme: InstallScheme) -> InstalledWheel:
     """Read a wheel. Raises ToolError if it cannot become a layer as it is."""
-    members = {one.member.name: one for one in read(wheel)}
+    members = {member.name: (member, run) for member, run in _members(wheel)}
     for name in members:
         _check_path(wheel, name)
     records = [name for name in members if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
@@ -159,25 +174,20 @@ def read_wheel(wheel: str, scheme: InstallScheme, read: Reader = own_members) ->
     record, info = records[0], posixpath.dirname(records[0])
     files = list(_files(wheel, members, record))
     if entry_points := members.get(f"{info}/entry_points.txt"):
-        scripts = _scripts(wheel, entry_points.member.name, entry_points.run, scheme)
+        scripts = _scripts(wheel, f"{info}/entry_points.txt", entry_points[1], scheme)
         files += [replace(file, path=posixpath.relpath(file.path, scheme.site_packages)) for file in scripts]
     files.append(text_file(f"{info}/INSTALLER", INSTALLER))
     return InstalledWheel(wheel, scheme, record, tuple(files))
 
 
-def _files(wheel: str, members: dict[str, DeflatedMember], record: str) -> Iterator[InstalledFile]:
+def _files(wheel: str, members: dict[str, tuple[ZipMember, Run]], record: str) -> Iterator[InstalledFile]:
     """Yield the files of a wheel except RECORD, with the digests that this has of them."""
-    digests = _read_text(wheel, record, members[record].run, record_digests)
+    digests = _read_text(wheel, record, members[record][1], record_digests)
     if missing := sorted(name for name in members.keys() - {record} if not digests.get(name)):
         raise ToolError(f"{wheel}: {missing[0]}: RECORD has no SHA-256 of it; expected one. Build the wheel again")
-    for name, one in members.items():
-        if name != record and one.sha256 not in ("", digests[name]):
-            raise ToolError(
-                f"{wheel}: {name}: has the SHA-256 {one.sha256}; expected {digests[name]}, which RECORD says. Get the "
-                "wheel again"
-            )
+    for name, (member, run) in members.items():
         if name != record:
-            yield InstalledFile(name, _mode(one.member), one.run, digests[name])
+            yield InstalledFile(name, _mode(member), run, digests[name])
 
 
 def _mode(member: ZipMember) -> int:

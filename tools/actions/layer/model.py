@@ -34,8 +34,6 @@ class LayerDescriptor:
     history: str
     #: The CPU that its files are for, as OCI calls it; empty if they are for all.
     architecture: str = ""
-    #: Bytes of files, inflated, that were deflated again, because another program had deflated them.
-    recompressed: int = 0
 
     def write(self, path: str) -> None:
         """Write the document."""

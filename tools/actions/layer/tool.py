@@ -3,27 +3,89 @@
 The compressed bytes of the wheel are copied.
 """
 
-import fnmatch
 import posixpath
+import struct
+import tarfile
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from lib.common.arguments import run_program
-from lib.common.program import ToolError, usable_cores
+from lib.common.paths import directories_above
+from lib.common.program import ToolError
+from lib.deflate.blocks import FINAL_BLOCK
 from lib.deflate.inflater import InflateError
 from lib.elf.cpus import CPUS
+from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
+from lib.wheel.output_file import Output
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
-from tools.actions.layer.layer_file import write_layer
 from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
-from tools.actions.layer.wheel_members import Recompressor, own_members
+from tools.actions.link.tar_stream import end_run, header_run, padding_run
+
+# Writes a layer: a tar archive in one gzip member (RFC 1952) that is joined from runs. Nothing is compressed again.
+#
+# What is written is inflated in the same pass: a layer's diffID is the digest of the inflated archive.
+#
+# The archive is in GNU format, which dpkg, tar and every container engine read. The framing never changes: an engine
+# knows a layer by its inflated bytes, and would keep the compressed bytes that it has.
+
+#: Deflated, no flags, no time, no level, an unknown system (RFC 1952, 2.3.1).
+GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
+
+
+def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:
+    """Yield the runs of the archive, without padding at the end: each directory before what is in it, all sorted."""
+    by_path = {file.path: file for file in files}
+    directories = {parent for path in by_path for parent in directories_above(path)}
+    directories |= {path for path, file in by_path.items() if file.type == tarfile.DIRTYPE}
+    for path in sorted(by_path.keys() | directories):
+        if path in directories:
+            yield header_run(path, 0o755, tarfile.DIRTYPE, is_gnu=True)
+        else:
+            file = by_path[path]
+            yield header_run(path, file.mode, file.type, file.run.size, file.link, is_gnu=True)
+            yield file.run
+            yield padding_run(file.run.size)
+    yield end_run()
+
+
+def trailer(data: Joined) -> bytes:
+    """Return the end of the gzip member: CRC-32 and size, modulo 2^32, of what it inflates to."""
+    return struct.pack("<2L", data.crc32, data.size & 0xFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class WrittenLayer:
+    """The file of a layer: its size in bytes, its SHA-256, and the SHA-256 of the inflated archive, both in hex."""
+
+    size: int
+    sha256: str
+    diff_id: str
+
+
+def write_layer(files: Iterable[InstalledFile], path: str) -> WrittenLayer:
+    """Write the file, and say what was written. Raises InflateError if a run is damaged."""
+    archive = join(archive_runs(files))
+    with Path(path).open("wb") as file, Output(file) as output:
+        diff_id = inflated_sha256(archive, _written(archive, output))
+        return WrittenLayer(output.size, output.sha256, diff_id)
+
+
+def _written(archive: Joined, output: Output) -> Iterator[bytes]:
+    """Write the file, and yield of what is written the stream that inflates to the archive."""
+    output.write(GZIP_HEADER)
+    for run in archive.runs:
+        for chunk in run.chunks():
+            output.write(chunk)
+            yield chunk
+    output.write(FINAL_BLOCK + trailer(archive))
+    yield FINAL_BLOCK
+
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
 ARCHITECTURES = {f"_{cpu.name}": cpu.go_name for cpu in CPUS}
 ANY = "any"
-#: Threads that deflate again what other programs deflated.
-_THREADS = 2
 
 
 @dataclass(frozen=True)
@@ -31,8 +93,7 @@ class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
-    wheel: str  #: A wheel, or a directory of wheels.
-    any_wheel: bool  #: Whether another program may have compressed the wheel.
+    wheel: str
     site_packages: str  #: Directory of Python packages in the image.
     scripts: str  #: Directory of console scripts in the image.
     python: str  #: Interpreter in the image, which console scripts start.
@@ -42,7 +103,6 @@ class Arguments:
     links_to: str | None
     layer: str  #: Layer to write.
     descriptor: str  #: JSON file to write: digests and what is in the layer.
-    pattern: str = "*"  #: Which wheel of the directory, by its path in it.
 
 
 def architecture_of(wheel: str) -> str:
@@ -70,45 +130,26 @@ def checked_scheme(args: Arguments) -> InstallScheme:
     return InstallScheme(args.site_packages, args.scripts, args.python)
 
 
-def one_wheel(path: str, pattern: str) -> str:
-    """Return the wheel; from a directory, the wheel that `pattern` matches. Raises ToolError unless it matches one."""
-    top = Path(path)
-    if not top.is_dir():
-        return path
-    wheels = {file.relative_to(top).as_posix(): str(file) for file in sorted(top.rglob("*.whl"))}
-    found = fnmatch.filter(wheels, pattern)
-    if len(found) != 1:
-        raise ToolError(
-            f"pattern {pattern!r} matches {len(found)} of the wheels {', '.join(wheels) or '(none)'}; expected one. "
-            "Set `pattern` to match the wheel that the layer is for"
-        )
-    return wheels[found[0]]
-
-
-def devel_files(args: Arguments, wheel: str, scheme: InstallScheme) -> list[InstalledFile]:
+def devel_files(args: Arguments, scheme: InstallScheme) -> list[InstalledFile]:
     """Return the files of the layer of a devel package, or of the one with links to a package by GPU target."""
     beside, target = (
         {file.path: file for one in wheels for file in read_wheel(one, scheme).files}
         for wheels in (args.beside, [args.links_to] if args.links_to else [])
     )
-    tree = DevelTree(read_wheel(wheel, scheme), beside, target)
+    tree = DevelTree(read_wheel(args.wheel, scheme), beside, target)
     return tree.links_layer() if args.links_to else tree.layer()
 
 
 def make_layer(args: Arguments) -> None:
     """Write the layer and its descriptor."""
-    wheel = one_wheel(args.wheel, args.pattern)
-    name = posixpath.basename(wheel)
-    scheme, architecture, history, recompressed = checked_scheme(args), architecture_of(name), name, 0
-    with NamedTemporaryFile(dir=Path(args.layer).parent) as scratch:
-        if args.devel:
-            files = devel_files(args, wheel, scheme)
-            history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
-        else:
-            recompressor = Recompressor(scratch, usable_cores(_THREADS))
-            read = recompressor.members if args.any_wheel else own_members
-            files, recompressed = read_wheel(wheel, scheme, read).with_record(), recompressor.recompressed
-        written = write_layer(files, args.layer)
+    name = posixpath.basename(args.wheel)
+    scheme, architecture, history = checked_scheme(args), architecture_of(name), name
+    if args.devel:
+        files = devel_files(args, scheme)
+        history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
+    else:
+        files = read_wheel(args.wheel, scheme).with_record()
+    written = write_layer(files, args.layer)
     LayerDescriptor(
         media_type=TAR_GZIP,
         sha256=written.sha256,
@@ -116,7 +157,6 @@ def make_layer(args: Arguments) -> None:
         diff_id=written.diff_id,
         history=history,
         architecture=architecture,
-        recompressed=recompressed,
     ).write(args.descriptor)
 
 

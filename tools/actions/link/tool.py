@@ -18,17 +18,82 @@ from typing import IO, Any, Literal
 
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import Stopwatch, ToolError, read_document, usable_cores
+from lib.common.program import Stopwatch, ToolError, named, note, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, Treatment, is_executable
 from lib.wheel.deflated_run import join
+from lib.wheel.metadata_checks import check_requirements
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
-from tools.actions.link.listed_rows import listed_rows, note_missing
-from tools.actions.link.python_packages import path_file, requirements, shipped_packages
 from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.platform_tag.report import TagReport
+
+# Python packages inside a tree that users import: a path configuration file tells Python where they are.
+#
+# https://docs.python.org/3/library/site.html: each line of `NAME.pth` in site-packages is a directory, relative to
+# it, that is searched after site-packages itself. So a package of that name that a user installs is found first, and
+# stays.
+
+# Lists that say what a wheel offers of its package's tree, as far as that is there: JSON, one object each.
+
+
+def listed_rows(path: str, key: str, attribute: str) -> list[dict[str, Any]]:
+    """Read a list of objects with `key`, a name that no other has, and `path`, a place in the tree.
+
+    Raises ToolError for anything else; `attribute` is the attribute of `sdk_wheel` that names the file.
+    """
+    rows = read_document(path)
+    is_list = isinstance(rows, list) and all(
+        isinstance(row, dict) and all(isinstance(row.get(name), str) for name in (key, "path")) for row in rows
+    )
+    if not is_list or len({row[key] for row in rows}) != len(rows):
+        raise ToolError(
+            f"{path}: expected a JSON list of objects with a `{key}` of a name of its own, and its `path`. Correct "
+            f"the file that `{attribute}` names"
+        )
+    return list(rows)
+
+
+def note_missing(label: str, what: str, path: str, key: str, rows: Iterable[dict[str, Any]]) -> None:
+    """Say which rows of a list are left out, because the package does not ship what they name.
+
+    Rows that are `optional` are left out without a message: one list serves several versions of an SDK, or parts of it.
+    """
+    if missing := [f"{row[key]} ({row['path']})" for row in rows if not row.get("optional")]:
+        note(
+            label,
+            f"{len(missing)} {what} of {path} are left out, because the package does not ship them: {named(missing)}. "
+            'Correct the paths, or add `"optional": true` to what an SDK need not have',
+        )
+
+
+def shipped_packages(listed: str, plan: Plan, label: str) -> list[dict[str, Any]]:
+    """Return the rows of a list of Python packages that the tree has; the others it says in a note."""
+    rows = listed_rows(listed, "package", "python_packages")
+    files = {entry.path for entry in plan.entries if entry.is_packed_file}
+    found = [row for row in rows if f"{row['path']}/{row['package']}/__init__.py" in files]
+    note_missing(label, "Python packages", listed, "package", [row for row in rows if row not in found])
+    return found
+
+
+def requirements(rows: Iterable[dict[str, Any]], distribution: str) -> tuple[str, ...]:
+    """Return what the Python packages require, each once. Raises ToolError unless each is a list of PEP 508's."""
+    lists = [row.get("requires", []) for row in rows]
+    if not all(isinstance(one, list) and all(isinstance(name, str) for name in one) for one in lists):
+        raise ToolError(
+            f"{distribution}: python_packages: expected `requires` to be a list of requirements. Correct it"
+        )
+    found = [requirement for one in lists for requirement in one]
+    check_requirements(tuple(found), distribution)
+    return tuple(dict.fromkeys(found))
+
+
+def path_file(rows: Iterable[dict[str, Any]], tree: str, import_name: str) -> list[WheelMember]:
+    """Return the path configuration file for Python packages of a tree; none without any."""
+    lines = dict.fromkeys(f"{tree}/{row['path']}\n" for row in rows)
+    return [text_member(f"{import_name}.pth", "".join(lines).encode())] if lines else []
+
 
 #: The value of `devel` for files in the wheel.
 NO_ARCHIVE = "none"

@@ -152,14 +152,6 @@ def test_rpath_is_written_in_flight(unit: Unit, sample: Sample) -> None:
     }
 
 
-@pytest.mark.parametrize("sample", [Sample(), Sample(rpath="$ORIGIN"), Sample(rpath="$ORIGIN", runpath="/build/lib")])
-def test_a_search_path_is_written_as_dt_runpath_too(unit: Unit, sample: Sample) -> None:
-    unit.files = {"lib/libsample.so.1": sample.build()}
-    assert unit.pack(keep("lib/libsample.so.1") | {"rpath": ["$ORIGIN/x"], "rpath_tag": "DT_RUNPATH"}) == 0
-    found = dynamic(unit.content(unit.index.entries[0]))
-    assert (found["DT_RUNPATH"], "DT_RPATH" in found) == (["$ORIGIN/x"], False)
-
-
 def test_an_empty_runpath_goes_though_the_rpath_is_as_wished(unit: Unit) -> None:
     unit.files = {"lib/libsample.so.1": Sample(rpath="$ORIGIN", runpath="").build()}
     assert unit.pack(keep("lib/libsample.so.1") | {"rpath": ["$ORIGIN"]}) == 0

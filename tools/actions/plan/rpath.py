@@ -1,10 +1,16 @@
-"""Which directories an ELF file of a package tells the loader to search."""
+"""Which ELF files of a package get which RPATH: the directories of `rpath`, as entries relative to each file.
+
+docs/reference/packages.md explains it, "RPATH entries".
+"""
 
 import posixpath
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
 from lib.elf.model import after_origin
+from lib.elf.system_libraries import is_system_library
+from lib.plan.model import COPIES, LIBRARY, PROGRAM, WINDOWS, Definition, Entry, Facts, Plan, Treatment
 
 ORIGIN = "$ORIGIN"
 
@@ -63,3 +69,85 @@ def extended(existing: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
         if _behind_origin(entry) not in map(_behind_origin, result):
             result.append(entry)
     return tuple(result)
+
+
+@dataclass(frozen=True)
+class Site:
+    """What the loader finds in site-packages."""
+
+    #: Those with a file, in them or below, as `tree/directory`.
+    directories: frozenset[str]
+    #: Names of files.
+    libraries: frozenset[str]
+
+
+def site_of(entries: list[Entry], definition: Definition, builds_on: list[Plan]) -> Site:
+    """Return what there is once a package is installed with those that it builds on."""
+    trees: list[tuple[str, Iterable[Entry]]] = [(definition.tree, entries)]
+    trees += [(plan.tree, plan.entries) for plan in builds_on]
+    if definition.kind == "devel":  # When its tree is unpacked, it gets links to what packages per GPU target have.
+        trees += [(definition.tree, plan.entries) for plan in builds_on if plan.per_target]
+    directories: set[str] = set()
+    libraries: set[str] = set()
+    for tree, those in trees:
+        for entry in those:
+            if entry.is_packed_file or entry.treatment is Treatment.LINK_TO:
+                directory, name = posixpath.split(posixpath.join(tree, entry.path))
+                libraries.add(name)
+                while directory != posixpath.dirname(tree):
+                    directories.add(directory)
+                    directory = posixpath.dirname(directory)
+    return Site(frozenset(directories), frozenset(libraries))
+
+
+def check_directories(definition: Definition, site: Site, builds_on: list[Plan]) -> None:
+    """Raise ToolError for directories of `rpath` without a file, in trees that have files."""
+    trees = {definition.tree: definition.package} | {plan.tree: plan.package for plan in builds_on}
+    for entry in definition.rpath:
+        directory = posixpath.normpath(entry)
+        tree = max((tree for tree in trees if f"{directory}/".startswith(f"{tree}/")), key=len)
+        if tree in site.directories and directory not in site.directories and entry not in definition.allow_unmatched:
+            raise ToolError(
+                f"package {definition.package}: rpath has {entry!r}, but package {trees[tree]} has no file in that "
+                "directory; expected one with libraries. Correct the directory, or remove it. If it may be missing, "
+                "name it in `allow_unmatched`, too"
+            )
+
+
+def _is_served_by_system(facts: Facts, site: Site) -> bool:
+    """Whether a file needs libraries, but only such as every system has, and opens none: it searches for none."""
+    needed = facts.needed
+    return bool(needed) and not facts.opens and all(map(is_system_library, needed)) and not {*needed} & site.libraries
+
+
+def _with_rpath(entry: Entry, facts: Facts, definition: Definition, site: Site) -> Entry:
+    """Return the entry with the search path that the file gets; unchanged if the file has this path already."""
+    if facts.type not in (LIBRARY, PROGRAM):
+        return entry
+    if not facts.dynamic:
+        return replace(entry, reason=f"{entry.reason}; no RPATH: {facts.refusal}") if facts.refusal else entry
+    existing = facts.runpath or facts.rpath  # The loader ignores DT_RPATH where there is DT_RUNPATH.
+    wanted = () if _is_served_by_system(facts, site) else definition.rpath
+    rpath = extended(existing, [origin_relative(definition.tree, entry.path, one) for one in wanted])
+    if rpath == existing and not facts.runpath:
+        return entry
+    reason = f"{entry.reason}; RPATH {'extended' if rpath else 'removed'}"
+    if foreign := [one for one in existing if not is_relocatable(one)]:
+        reason += f", without {':'.join(one or '(empty)' for one in foreign)} of the build machine"
+    treatment = Treatment.PATCH if entry.treatment is Treatment.KEEP else entry.treatment
+    return replace(entry, treatment=treatment, rpath=rpath, reason=reason)
+
+
+def with_rpaths(
+    entries: list[Entry], facts: Mapping[str, Facts], definition: Definition, builds_on: list[Plan]
+) -> list[Entry]:
+    """Return the entries with the search paths that ELF files get; `facts` are the files' facts, by source."""
+    site = site_of(entries, definition, builds_on)
+    if definition.platform != WINDOWS:
+        check_directories(definition, site, builds_on)
+    return [
+        _with_rpath(entry, facts[entry.source], definition, site)
+        if entry.treatment in COPIES and entry.source in facts
+        else entry
+        for entry in entries
+    ]

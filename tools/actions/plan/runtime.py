@@ -54,7 +54,7 @@ def with_facts(entry: Entry, facts: Facts, definition: Definition) -> Entry:
     entry = replace(entry, type=facts.type, soname=facts.soname)
     if facts.type in (PE_LIBRARY, PE_PROGRAM):
         return replace(entry, machine=facts.machine or None, subsystem=facts.subsystem or None)
-    if definition.slice and not matches(entry.path, definition.unedited):
+    if definition.slice:
         entry = sliced(entry, facts, definition.slice)
         if entry.slice and entry.treatment is Treatment.KEEP:
             entry = replace(entry, treatment=Treatment.PATCH)

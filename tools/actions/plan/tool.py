@@ -30,8 +30,7 @@ from lib.plan.model import (
 from lib.plan.windows_names import check_windows_names
 from tools.actions.plan.devel import plan_devel
 from tools.actions.plan.prefix import Prefix, merge
-from tools.actions.plan.rpath import check_searched
-from tools.actions.plan.rpath_policy import with_rpaths
+from tools.actions.plan.rpath import check_searched, with_rpaths
 from tools.actions.plan.runtime import left_out, plan_runtime
 
 PLANNERS = {"runtime": plan_runtime, "devel": plan_devel}
@@ -77,7 +76,7 @@ def _edit(entry: Entry) -> Edit:
     if entry.treatment in MADE:
         made, machine = entry.treatment.value, entry.machine or None
         return Edit(entry.path, entry.mode, made, entry.target, machine, entry.subsystem, entry.versions)
-    copied = {name: getattr(entry, name) for name in ("source", "rpath", "rpath_tag", "slice", "absent")}
+    copied = {name: getattr(entry, name) for name in ("source", "rpath", "slice", "absent")}
     return Edit(entry.path, entry.mode, **copied)
 
 
@@ -137,12 +136,7 @@ def check_patterns(definition: Definition, artifacts: list[Artifact]) -> None:
     paths = {one.path for one in found if one.kind is not Kind.DIRECTORY or one.path not in parents}
     unmatched = [
         f"{pattern!r} of `{attribute}`"
-        for attribute, patterns in {
-            "include": definition.include,
-            "exclude": definition.exclude,
-            "dlopens": definition.dlopens,
-            "unedited": definition.unedited,
-        }.items()
+        for attribute, patterns in (("include", definition.include), ("exclude", definition.exclude))
         for pattern in patterns
         if pattern not in definition.allow_unmatched and not any(matches(path, (pattern,)) for path in paths)
     ]

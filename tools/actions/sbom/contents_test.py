@@ -6,7 +6,7 @@ from develop.testing.artifacts import artifact, file, library, link, program
 from lib.pack.segment import Packed
 from lib.plan.model import Definition, Plan
 from tools.actions.plan.tool import make_plan
-from tools.actions.sbom.contents import Contents, contents, digest
+from tools.actions.sbom.tool import Contents, contents, digest
 
 CORE = Definition("core", "runtime", "_core", exclude=("share/left-out",))
 PATTERNS = ("share/doc/**/LICENSE*", "share/doc/**/copyright")

@@ -8,11 +8,13 @@ it requires. All that could vary is fixed: references are names, the serial numb
 time is the same as in archives.
 """
 
+import hashlib
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cyclonedx.model import ExternalReference, ExternalReferenceType, HashAlgorithm, HashType, Property, XsUri
 from cyclonedx.model.bom import Bom, BomMetaData
@@ -22,16 +24,111 @@ from cyclonedx.model.dependency import Dependency
 from cyclonedx.model.license import LicenseAcknowledgement, LicenseExpression
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.requirements import Requirement
 
 from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
-from lib.common.program import read_document
-from lib.pack.segment import SegmentIndex
+from lib.common.program import ToolError, read_document
+from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import Plan
 from lib.wheel.metadata_writer import Project
-from tools.actions.sbom.contents import Contents, contents
-from tools.actions.sbom.origins import Origin, read_origins
+from tools.actions.link.license_texts import license_paths
+
+# Where artifacts come from, as the packages' authors say it: a JSON file, by the name of the artifact.
+#
+#     {"core-hip": {"version": "{version}", "purl": "pkg:github/rocm/clr@{version}", "supplier": "AMD"}}
+#
+# It says so for all components and targets of the artifact. `{version}` stands for the version of the distribution.
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What is known of an artifact; None for what is not."""
+
+    version: str | None = None
+    #: Package URL (ECMA-427).
+    purl: str | None = None
+    #: Name of the organization that supplies it.
+    supplier: str | None = None
+    #: SPDX expression.
+    license: str | None = None
+
+
+def read_origins(path: str, version: str) -> dict[str, Origin]:
+    """Read the file for a distribution of that version; raises ToolError, naming the artifact, for what is wrong."""
+    document = read_document(path)
+    if not isinstance(document, dict):
+        raise ToolError(f"{path}: expected an object, by the names of artifacts. Correct it")
+    return {name: _origin(f"{path}: {name}", values, version) for name, values in sorted(document.items())}
+
+
+def _origin(where: str, values: Any, version: str) -> Origin:
+    known = [field.name for field in fields(Origin)]
+    if not isinstance(values, dict) or set(values) - set(known) or not all(isinstance(v, str) for v in values.values()):
+        raise ToolError(f"{where}: {values!r}; expected an object of strings, with {', '.join(known)}. Correct it")
+    origin = Origin(**{name: text.replace("{version}", version) for name, text in values.items()})
+    try:
+        if origin.purl:
+            PackageURL.from_string(origin.purl)
+        if origin.license:
+            canonicalize_license_expression(origin.license)
+    except InvalidLicenseExpression:
+        raise ToolError(f"{where}: license is {origin.license!r}; expected an SPDX expression. Correct it") from None
+    except ValueError as error:
+        raise ToolError(f"{where}: purl is {origin.purl!r}: {error}; expected a package URL. Correct it") from None
+    return origin
+
+
+# What a package holds of each artifact: how much, its digest, its licence texts.
+#
+# An artifact comes as a folder, and its libraries are patched on the way into the package. So the digest is one over
+# what the package holds of it: the SHA-256 of the text that `sha256sum` prints for these files, sorted by path, each
+# path relative to the package's tree. The same can be made of an installed package, or of its RECORD.
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a package holds of one artifact."""
+
+    #: `{name}_{component}_{target}`.
+    artifact: str
+    #: How many files, and their bytes.
+    files: int
+    size: int
+    #: Digest over the files, in hex.
+    sha256: str
+    #: Paths of its licence texts, in the package's tree.
+    licenses: tuple[str, ...] = ()
+
+
+def digest(packed: Iterable[Packed]) -> str:
+    """Return the SHA-256 over the lines `{SHA-256}  {path}` of files, sorted by path, in hex."""
+    lines = (f"{one.sha256}  {one.path}\n" for one in sorted(packed, key=lambda one: one.path))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def contents(plan: Plan, packed: dict[str, Packed], patterns: tuple[str, ...]) -> list[Contents]:
+    """Return what a package holds of each artifact, sorted by name; artifacts that it holds nothing of are left out.
+
+    `packed` has the packed files by path, `patterns` say which are licence texts.
+    """
+    texts = license_paths(plan, patterns)
+    by_artifact: dict[str, list[Packed]] = {}
+    for entry in plan.entries:
+        if entry.is_packed_file:
+            by_artifact.setdefault(entry.source.split("/")[0], []).append(packed[entry.path])
+    return [
+        Contents(
+            artifact=artifact,
+            files=len(files),
+            size=sum(one.size for one in files),
+            sha256=digest(files),
+            licenses=tuple(one.path for one in files if one.path in texts),
+        )
+        for artifact, files in sorted(by_artifact.items())
+    ]
+
 
 #: What made the document, and the namespace of its properties.
 GENERATOR = "rules_rocm_python"

@@ -11,9 +11,7 @@ from lib.common.program import ToolError
 from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import Definition
 from tools.actions.plan.tool import make_plan
-from tools.actions.sbom.contents import digest
-from tools.actions.sbom.origins import read_origins
-from tools.actions.sbom.tool import main
+from tools.actions.sbom.tool import digest, main, read_origins
 
 PROJECT = {
     "distribution": "rocm-sdk-libraries",

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tools.fetch.debian.artifact_paths import (
+from tools.fetch.debian.table import RULES, LayoutRule, plain_rule_of, rule_of
+from tools.fetch.debian.unpack import (
     artifact_of,
     edited,
     is_text_to_mend,
@@ -11,7 +12,6 @@ from tools.fetch.debian.artifact_paths import (
     link_text,
     relocated,
 )
-from tools.fetch.debian.table import RULES, LayoutRule, plain_rule_of, rule_of
 
 LIBRARY = "usr/lib/x86_64-linux-gnu/"
 

@@ -4,7 +4,7 @@ import pytest
 
 from lib.common.program import ToolError
 from tools.fetch.lock.run_listing import ListedFile
-from tools.fetch.lock.selection import RunArchive, Wanted, archives_of, in_family, select
+from tools.fetch.lock.tool import RunArchive, Wanted, archives_of, in_family, select
 from tools.fetch.lock.web import parse_sha256sum
 
 RUN = "https://host/1-linux/"

@@ -4,11 +4,9 @@ It needs no GPU, and changes nothing but the development tree, which it makes if
 
 - `run`        lists the checks of what is installed, runs several at a time and reports,
 - `check`      what a check is, and how it says that something is wrong,
-- `packages`   the packages as such: versions, the chosen target, RECORD, who owns what,
-- `binaries`   libraries and programs: do they load, do their search paths lead into the packages,
-- `device_archives`   device code that was split off libraries: is it where they look for it,
-- `scripts`    console scripts: do they answer,
-- `devel`      the development tree.
+- `packages`   the packages as such: versions, the chosen target, RECORD, who owns what, the development tree,
+- `binaries`   libraries and programs: do they load, do they find each other and device code that was split off,
+- `scripts`    console scripts: do they answer; Python packages: can they be imported.
 
 Each check is a function that returns a remark, or raises. `rocm-sdk doctor` looks at the machine around it instead.
 """

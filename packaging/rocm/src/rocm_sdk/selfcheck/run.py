@@ -12,13 +12,10 @@ from ..distributions import load_distributions
 from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
 from ..system import IS_WINDOWS, count_processors
-from .binaries import check_library, check_preload, check_rpaths, list_libraries
+from .binaries import check_device_archives, check_library, check_preload, check_rpaths, list_libraries
 from .check import Check, FailureError, SkipError
-from .devel import check_devel
-from .device_archives import check_device_archives
-from .imports import check_import, list_python_packages
-from .packages import check_ownership, check_packages, check_record, check_target
-from .scripts import check_script, list_scripts
+from .packages import check_devel, check_ownership, check_packages, check_record, check_target
+from .scripts import check_import, check_script, list_python_packages, list_scripts
 
 OUTCOMES = ("passed", "failed", "skipped")
 
