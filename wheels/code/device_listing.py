@@ -24,10 +24,9 @@ from lib.gpus.code_sections import COUNTED
 from lib.gpus.target_id import TargetId
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader
-from wheels.verify.device.package_contents import target_of_name
+from wheels.verify.device.package_targets import target_of_name
 from wheels.verify.device.stray_code import Opener, Places, StrayCode, may_have_stray, stray_in_file
-from wheels.verify.member_facts import HEAD
-from wheels.verify.wheel import OpenedWheel, open_wheel
+from wheels.verify.wheel import HEAD, OpenedWheel, open_wheel
 
 #: The target of code objects whose entry ID names none.
 NO_TARGET: Final = "(no target)"

@@ -10,7 +10,7 @@ from lib.common.program import ToolError
 from lib.elf.library_name import parse_library_name
 from wheels.require_sdk.names import known_as, stem, ungrafted
 from wheels.require_sdk.sdk import Sdk, SdkLibrary
-from wheels.verify.wheel_set.installation import install
+from wheels.verify.wheel_set.loader import install
 from wheels.verify.wheel_set.model import Linked, Package
 
 #: So many faults are named; the rest is a number.

@@ -12,7 +12,7 @@ from lib.gpus.paths import target_of_local_version
 from lib.gpus.table import TARGETS
 from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
 from wheels.common.sound_wheel import SoundWheel
-from wheels.verify.device.package_contents import device_files, known_targets
+from wheels.verify.device.package_targets import device_files, known_targets
 from wheels.verify.model import DistributionSet
 from wheels.verify.wheel_set.gather import gather
 from wheels.verify.wheel_set.model import Package

@@ -19,9 +19,8 @@ from wheels.require_sdk.plan import FileEdit, RequiringWheel
 from wheels.require_sdk.symbols import symbols_of
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import applies, by_name, closure
-from wheels.verify.wheel_set.installation import Installation, install
 from wheels.verify.wheel_set.linking import VERSION, check_linking, system_names
-from wheels.verify.wheel_set.loader import Loading, Missing
+from wheels.verify.wheel_set.loader import Installation, Loading, Missing, install
 from wheels.verify.wheel_set.model import Package
 
 #: Symbols of the interpreter, which loads extension modules.

@@ -25,13 +25,12 @@ from wheels.require_sdk.names import stem
 from wheels.require_sdk.own_gpus import Gpus
 from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
-from wheels.verify.member_facts import Reader, is_dist_info, read_members
 from wheels.verify.model import DistributionSet, FileFacts
-from wheels.verify.wheel import OpenedWheel, make_wheel, open_wheel
+from wheels.verify.wheel import OpenedWheel, Reader, is_dist_info, make_wheel, open_wheel, read_members
 from wheels.verify.wheel_set.closure import applies
 from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from wheels.verify.wheel_set.model import Linked, Package
-from wheels.verify.wheel_set.selector import MAX_SIZE, is_selector_file
+from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file
 from wheels.verify.windows import is_for_windows
 
 

@@ -9,8 +9,7 @@ from lib.elf import constants as c
 from lib.elf.dynamic_symbols import DynamicSymbols, read_dynamic_symbols
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from wheels.verify.model import FileFacts
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector, FileFacts
 
 SYMBOLS: Final = "symbols"
 #: Bytes of an ELF header: what is shorter is no library.

@@ -7,8 +7,8 @@ import pytest
 from develop.testing.wheel_sample import METADATA, Sample
 from wheels.verify import registry
 from wheels.verify.engine import Request, verify
+from wheels.verify.exceptions import FORM
 from wheels.verify.finding import Finding, Severity
-from wheels.verify.foreign_wheels import FORM
 from wheels.verify.tool import main
 
 #: As `py_wheel` makes it: everything may be written and executed by everyone, and no licence is named.

@@ -19,7 +19,7 @@ from lib.elf.source import ElfError
 from lib.gpus.target_id import TargetId
 from lib.pe.model import PeImage
 from lib.pe.reader import is_pe, read_pe
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector
 
 DEVICE: Final = "device"
 
@@ -102,4 +102,4 @@ def _read_program(file: BinaryIO, path: str) -> ElfFile | PeImage | None:
     return read_elf(file, path) if is_elf(head) else None
 
 
-COLLECTORS: Final = (Collector(DEVICE, _wants, inspect=read_facts),)
+COLLECTOR: Final = Collector(DEVICE, _wants, inspect=read_facts)

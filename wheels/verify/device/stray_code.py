@@ -24,8 +24,7 @@ from lib.gpus.target_id import TargetId
 from lib.wheel.member_file import MemberReader
 from lib.wheel.zip_members import ZipMember
 from wheels.verify.device.facts import DEVICE, DeviceFacts
-from wheels.verify.model import Wheel
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector, Wheel
 
 STRAY: Final = "stray device code"
 #: How a code object begins: ELF of 64 bits, little-endian, for AMD's runtime HSA (LLVM, "AMDGPU ELF Header").

@@ -8,33 +8,118 @@ the bytes of files what the checks over a set need; they are called in the proce
 pickled.
 """
 
+import lzma
 import posixpath
+import tarfile
+import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from packaging.metadata import RawMetadata, parse_email
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
 from lib.elf.reader import is_elf
 from lib.elf.source import ElfError
 from lib.wheel.entry_points import read_entry_points
-from wheels.verify.model import DistributionSet, FileFacts, Wheel
-from wheels.verify.suite import Collector
-from wheels.verify.wheel_set.core_metadata import dependencies, read_sdist
-from wheels.verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
-from wheels.verify.wheel_set.link_manifest import (
+from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
+from wheels.verify.wheel_set.devel_archive import (
+    is_devel_archive,
     is_link_manifest,
     is_own,
     offered_files,
+    read_devel_archive,
     read_link_manifest,
     with_links,
 )
-from wheels.verify.wheel_set.linked import read_linked
+from wheels.verify.wheel_set.loader import read_linked
 from wheels.verify.wheel_set.model import DevelTree, Linked, LinkManifest, Package
-from wheels.verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
+from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file, selected_requirements
 from wheels.verify.windows import is_for_windows
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What is required, and the extras that are offered, normalised."""
+
+    requires: tuple[Requirement, ...] = ()
+    external: tuple[str, ...] = ()
+    """What the system must have (Requires-External), in this project's wheels SONAMEs of libraries."""
+    extras: frozenset[str] = frozenset()
+
+
+def raw_metadata(content: bytes | None) -> RawMetadata:
+    """Return the fields of METADATA or PKG-INFO, without those that cannot be read."""
+    try:
+        return parse_email(content or b"")[0]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def dependencies(content: bytes | None) -> Dependencies:
+    """Return the requirements that can be read."""
+    raw = raw_metadata(content)
+    requires = []
+    for text in raw.get("requires_dist", ()):
+        with suppress(InvalidRequirement):
+            requires.append(Requirement(text))
+    extras = frozenset(canonicalize_name(extra) for extra in raw.get("provides_extra", ()))
+    return Dependencies(tuple(requires), tuple(raw.get("requires_external", ())), extras)
+
+
+#: What reading a broken archive raises.
+_ERRORS: Final = (
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+#: More than this of PKG-INFO is damage, in bytes.
+_MAX_METADATA: Final = 1 << 24
+
+
+@dataclass(frozen=True)
+class SdistFacts:
+    """The texts of an sdist, None where it has none; `damage` says why it cannot be read, else it is empty."""
+
+    metadata: bytes | None = None
+    selector: bytes | None = None
+    damage: str = ""
+
+
+def read_sdist(path: Path) -> SdistFacts:
+    """Read an sdist (PyPA, "Source distribution format"): PKG-INFO lies in the one directory at its top."""
+    metadata = selector = None
+    try:
+        with tarfile.open(path, "r:*") as tar:
+            for info in tar:
+                if not info.isreg():
+                    continue
+                if info.name.count("/") == 1 and info.name.endswith("/PKG-INFO"):
+                    metadata = _read_member(tar, info, _MAX_METADATA)
+                elif is_selector_file(info.name):
+                    selector = _read_member(tar, info, MAX_SIZE)
+    except _ERRORS as error:
+        return SdistFacts(damage=str(error) or type(error).__name__)
+    if metadata is None:
+        return SdistFacts(damage="there is no PKG-INFO")
+    return SdistFacts(metadata, selector)
+
+
+def _read_member(tar: tarfile.TarFile, info: tarfile.TarInfo, limit: int) -> bytes:
+    file = tar.extractfile(info)
+    if file is None or info.size > limit:
+        raise ValueError(f"{info.name} has {info.size} bytes; no more than {limit} are expected")
+    return file.read()
+
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"

@@ -1,22 +1,14 @@
-"""Writes the tables of rules in docs/reference/verify-rules.md.
+"""Makes the tables of docs/reference/verify-rules.md out of the rules of rocm-wheels verify."""
 
-    bazel run //wheels/verify:documentation          # writes docs/reference/verify-rules.md anew
-    python3 -m wheels.verify.documentation FILE
-
-The tables are made of the rules themselves; a test compares them with the file.
-"""
-
-import os
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
-from wheels.verify import registry
+from wheels.verify.exceptions import FORM
 from wheels.verify.finding import Rule
-from wheels.verify.foreign_wheels import FORM
 
-BEGIN: Final = "<!-- rules: made by `bazel run //wheels/verify:documentation` -->\n"
+#: The page, from the top of the workspace.
+PAGE: Final = "docs/reference/verify-rules.md"
+BEGIN: Final = "<!-- rules: made by `bazel run //develop/reference:update` -->\n"
 END: Final = "<!-- end of rules -->\n"
 GROUPS: Final = {
     "W1": "The archive",
@@ -56,15 +48,3 @@ def updated(text: str, rules: Mapping[str, Rule]) -> str:
     if not begin or not end:
         raise ValueError(f"expected a line {BEGIN!r} and a line {END!r}")
     return f"{before}{BEGIN}\n{table(rules)}\n{END}{after}"
-
-
-def main(argv: list[str]) -> int:
-    """Write the named page, or the workspace's page, anew."""
-    default = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."), "docs/reference/verify-rules.md")
-    path = Path(argv[0]) if argv else default
-    path.write_text(updated(path.read_text(encoding="utf-8"), registry.rules()), encoding="utf-8")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -19,10 +19,8 @@ from lib.elf.library_name import parse_library_name
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import DistributionSet, FileFacts, Wheel
-from wheels.verify.suite import Collector, Suite
-from wheels.verify.wheel_set.core_metadata import dependencies
-from wheels.verify.wheel_set.gather import DEVEL
+from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
+from wheels.verify.wheel_set.gather import DEVEL, dependencies
 from wheels.verify.wheel_set.model import DevelTree
 from wheels.verify.windows import is_for_windows
 
@@ -90,7 +88,7 @@ def _read(file: BinaryIO, path: str) -> object:
 
 
 #: What has to be taken out of files to compare releases.
-COLLECTORS: Final = (Collector(EXPORTS, _wants, inspect=_read),)
+COLLECTOR: Final = Collector(EXPORTS, _wants, inspect=_read)
 
 
 @dataclass(frozen=True)
@@ -229,6 +227,3 @@ def _check_requirements(last: Wheel, wheel: Wheel) -> Iterator[Finding]:
     for what, texts in (("new", now - before), ("gone", before - now)):
         for text in sorted(texts):
             yield REQUIREMENTS.finding(wheel.filename, "", f"{what}: {text}")
-
-
-SUITE = Suite(rules=(DISTRIBUTION, LIBRARY, SYMBOLS, FILES, REQUIREMENTS, MOVED))
