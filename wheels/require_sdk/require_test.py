@@ -425,7 +425,7 @@ def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         del arguments
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("wheels.require_sdk.write.write_wheel", full)
+    monkeypatch.setattr("wheels.common.copying.write_wheel", full)
     assert run(tmp_path, EXPECTS) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"rocm-wheels require-sdk: {tmp_path / 'out'}: No space left on device; about ")

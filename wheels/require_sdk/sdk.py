@@ -21,9 +21,8 @@ from lib.elf.dynamic_symbols import DynamicSymbols
 from lib.elf.library_name import parse_library_name
 from lib.gpus.paths import target_of_distribution
 from lib.wheel.zip_members import ZipMember
-from wheels.require_sdk.names import stem
+from wheels.require_sdk.libraries import COLLECTOR, stem, symbols_of
 from wheels.require_sdk.own_gpus import Gpus
-from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
 from wheels.verify.model import DistributionSet, FileFacts
 from wheels.verify.wheel import OpenedWheel, Reader, is_dist_info, make_wheel, open_wheel, read_members

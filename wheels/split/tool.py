@@ -13,15 +13,14 @@ from pathlib import Path
 
 from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
 from lib.common.program import printable
-from lib.pack.segment import LEVELS
 from lib.variants.variant_format import DRAFT, SCHEMA
+from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import check_free, publish, scratch_directory
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
-from wheels.split.flat_index import write_flat_index
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import parse_groups
 from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
 from wheels.split.sizes import SplitSizes, describe, measure, write_report
-from wheels.split.write import space_for_thin_wheels, write_thin_wheels
+from wheels.split.write import space_for_thin_wheels, write_flat_index, write_thin_wheels
 from wheels.verify.device.stray_code import COLLECTOR
 
 EPILOG = f"""shapes:
@@ -76,12 +75,6 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_arguments(result)
-    return result
-
-
-def add_arguments(result: argparse.ArgumentParser) -> None:
-    """Add all arguments to a parser; `Arguments` has what it makes of them."""
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
@@ -95,19 +88,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="keep the code for all GPUs in files whose paths match; may be repeated",
     )
-    result.add_argument(
-        "--drop-signatures",
-        action="store_true",
-        help="also split a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
-    )
-    result.add_argument(
-        "--rewrite-record",
-        action="store_true",
-        help="also split a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
-    )
-    result.add_argument(
-        "--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)"
-    )
+    add_wheel_arguments(result)
     result.add_argument(
         "--size-report",
         action="append",
@@ -116,6 +97,7 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write download and installed sizes before and after, as JSON if FILE ends in .json; may be repeated",
     )
+    return result
 
 
 def check_places(plans: Sequence[ThinWheel]) -> None:

@@ -14,7 +14,7 @@ from develop.testing.wheel_sample import Sample
 from lib.variants.variant_format import DRAFT
 from wheels.common.sound_wheel import read_sound_wheel
 from wheels.split import tool
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import parse_groups
 from wheels.split.plan import plan_local_versions
 from wheels.split.write import space_for_thin_wheels, write_thin_wheels
 
@@ -41,7 +41,7 @@ def test_an_interrupted_run_leaves_nothing(
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wheels.split.write.write_wheel", interrupted)
+    monkeypatch.setattr("wheels.common.copying.write_wheel", interrupted)
     assert tool.main([str(written(tmp_path)), "--targets=gfx942", f"--output={tmp_path / 'thin'}"]) == 130
     assert capsys.readouterr().err == "rocm-wheels split: interrupted; what is there is whole\n"
     assert not (tmp_path / "thin").exists()
@@ -53,7 +53,7 @@ def full(*arguments: object) -> None:
 
 
 def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wheels.split.write.write_wheel", full)
+    monkeypatch.setattr("wheels.common.copying.write_wheel", full)
     output = tmp_path / "thin"
     assert tool.main([str(written(tmp_path)), "--targets=gfx942,gfx1100", f"--output={output}"]) == 2
     said = capsys.readouterr().err
