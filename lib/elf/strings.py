@@ -11,10 +11,10 @@ from typing import Final
 
 from lib.elf import constants as c
 from lib.elf.dynamic_edit import Slot, encode
+from lib.elf.dynamic_symbols import dynamic_symbol_names
 from lib.elf.model import ElfFile, SectionHeader
 from lib.elf.reader import string_table
 from lib.elf.source import Source
-from lib.elf.symbols import dynamic_symbol_names
 from lib.elf.versions import verdef_entries, verneed_entries
 
 _OWN_SECTIONS: Final = (c.SHT_DYNSYM, c.SHT_DYNAMIC, c.SHT_GNU_VERDEF, c.SHT_GNU_VERNEED)

@@ -21,8 +21,8 @@ from struct import pack
 
 from lib.common.program import ToolError
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
 from lib.elf.dynamic_symbols import SYM
+from lib.elf.platforms import BY_MACHINE
 from lib.elf.reader import DYN64, PHDR64
 from lib.elf.versions import version_definitions
 from lib.elf.writer import ElfWriter, Section, StringTableWriter

@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 
 from lib.common.program import ToolError
 from lib.elf.constants import EM_386, EM_X86_64, SHT_PROGBITS
-from lib.elf.cpus import CPUS
+from lib.elf.platforms import CPUS
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from lib.pe.constants import IMAGE_FILE_MACHINE_AMD64, IMAGE_FILE_MACHINE_I386

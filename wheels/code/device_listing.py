@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from lib.common.program import ToolError
-from lib.device.bundle import is_bundle
 from lib.device.content import digests
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import Bundle, CodeObject, DeviceCode
-from lib.device.reader import read_device_code
+from lib.device.reader import is_bundle, read_device_code
 from lib.elf.model import SectionHeader
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from lib.gpus.code_sections import COUNTED
+from lib.gpus.gpu_files import COUNTED
 from lib.gpus.target_id import TargetId
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader

@@ -21,8 +21,7 @@ from lib.common.command import CannotRunError
 from lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from lib.common.program import ToolError
 from lib.gpus.families import package_owner
-from lib.gpus.known_targets import is_known, suggestion
-from lib.gpus.paths import target_of_distribution
+from lib.gpus.paths import is_known, suggestion, target_of_distribution
 from wheels.common.sound_wheel import SoundWheel
 from wheels.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from wheels.require_sdk.sdk import Sdk

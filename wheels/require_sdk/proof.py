@@ -13,7 +13,7 @@ from packaging.utils import canonicalize_name
 
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
-from lib.elf.system_libraries import is_system_library
+from lib.elf.platforms import is_system_library
 from wheels.require_sdk.libraries import symbols_of
 from wheels.require_sdk.needs import matches, shown
 from wheels.require_sdk.plan import FileEdit, RequiringWheel

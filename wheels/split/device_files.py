@@ -13,12 +13,11 @@ from fnmatch import fnmatchcase
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.device.kpack import SUFFIX
-from lib.device.machine import code_object_target
+from lib.device.model import code_object_target
 from lib.elf import constants as c
 from lib.gpus import gpu_files
 from lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
-from lib.gpus.known_targets import is_known, suggestion
-from lib.gpus.paths import named_targets
+from lib.gpus.paths import is_known, named_targets, suggestion
 from lib.gpus.table import TARGETS
 from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load
 from wheels.verify.device.facts import DEVICE, DeviceFacts

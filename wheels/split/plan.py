@@ -19,7 +19,7 @@ from typing import Final
 
 from lib.common.command import CannotRunError, some
 from lib.common.program import ToolError
-from lib.gpus.known_targets import suggestion
+from lib.gpus.paths import suggestion
 from lib.gpus.target_id import TargetId
 from lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata

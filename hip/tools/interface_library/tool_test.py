@@ -9,8 +9,7 @@ import pytest
 
 from develop.testing.elf_sample import Sample
 from develop.testing.linked_elf import compiler, facts, link, linkers
-from hip.tools.interface_library.interface import Interface, Symbol
-from hip.tools.interface_library.tool import interface_library, main
+from hip.tools.interface_library.tool import Interface, Symbol, interface_library, main
 
 LIBRARY = """
 int counter = 1, table[100] __attribute__((aligned(64)));

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from lib.coverage.compare import processors
-from lib.coverage.table import Coverage
+from lib.coverage.table import Coverage, processors
 from lib.gpus.architectures import loads
 from lib.gpus.families import without_features
 

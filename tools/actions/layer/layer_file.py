@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lib.common.paths import directories_above
-from lib.deflate.blocks import FINAL_BLOCK
+from lib.deflate.library import FINAL_BLOCK
 from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
 from lib.wheel.output_file import Output
 from tools.actions.layer.installed_wheel import InstalledFile

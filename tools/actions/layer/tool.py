@@ -11,8 +11,8 @@ from tempfile import NamedTemporaryFile
 
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, usable_cores
-from lib.deflate.inflater import InflateError
-from lib.elf.cpus import CPUS
+from lib.deflate.library import InflateError
+from lib.elf.platforms import CPUS
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
 from tools.actions.layer.layer_file import write_layer

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import IO, BinaryIO, Final
 
 from lib.common.program import ToolError
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, blocks, in_order
-from lib.deflate.library import crc32, deflate_block
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK, blocks, crc32, deflate_block, in_order
 from lib.wheel.deflated_run import Run
 from lib.wheel.member_file import MemberError, MemberReader
 from lib.wheel.zip_members import DEFLATED, ZipMember

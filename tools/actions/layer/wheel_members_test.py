@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.deflate.blocks import FINAL_BLOCK
+from lib.deflate.library import FINAL_BLOCK
 from lib.wheel.record import record_text
 from lib.wheel.wheel_writer import text_member, write_wheel
 from tools.actions.layer.tool import main

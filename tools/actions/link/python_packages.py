@@ -9,7 +9,7 @@ from typing import Any
 
 from lib.common.program import ToolError
 from lib.plan.model import Plan
-from lib.wheel.metadata_checks import check_requirements
+from lib.wheel.metadata_writer import check_requirements
 from lib.wheel.wheel_writer import WheelMember, text_member
 from tools.actions.link.listed_rows import listed_rows, note_missing
 

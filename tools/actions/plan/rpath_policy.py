@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
-from lib.elf.system_libraries import is_system_library
+from lib.elf.platforms import is_system_library
 from lib.plan.model import (
     COPIES,
     DT_RPATH,

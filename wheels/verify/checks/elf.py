@@ -10,8 +10,8 @@ from typing import Final
 
 from lib.common.program import ToolError
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
 from lib.elf.model import ElfFile, after_origin
+from lib.elf.platforms import BY_MACHINE
 from lib.wheel.platform_policy import LINUX_MACHINES, Promise, promises
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import FileFacts, Wheel

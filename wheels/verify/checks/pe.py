@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lib.elf import constants as elf
-from lib.elf.cpus import BY_MACHINE
+from lib.elf.platforms import BY_MACHINE
 from lib.pe import constants as c
 from lib.pe.model import MACHINES, PeImage
 from wheels.verify.checks.elf import MACHINE, linked_files

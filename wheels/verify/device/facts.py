@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from lib.device.bundle import is_bundle
 from lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
 from lib.device.model import DeviceError
-from lib.device.reader import read_device_code
+from lib.device.reader import is_bundle, read_device_code
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import is_elf, read_elf

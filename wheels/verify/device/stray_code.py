@@ -11,11 +11,10 @@ from functools import partial
 from struct import Struct
 from typing import BinaryIO, Final
 
-from lib.device.bundle import MAGIC, read_bundle
-from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
+from lib.device.content import COMPRESSED_MAGIC
 from lib.device.kpack import SUFFIX
-from lib.device.machine import code_object_target
-from lib.device.reader import SECTION
+from lib.device.model import code_object_target
+from lib.device.reader import MAGIC, SECTION, read_bundle
 from lib.elf import constants as c
 from lib.elf.model import SectionHeader
 from lib.elf.source import ElfError, Source

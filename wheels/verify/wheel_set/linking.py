@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from lib.common.program import ToolError
-from lib.elf.system_libraries import SYSTEM_LIBRARIES
+from lib.elf.platforms import SYSTEM_LIBRARIES
 from lib.wheel.platform_policy import promises
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings

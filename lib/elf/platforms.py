@@ -1,9 +1,12 @@
-"""The CPUs that packages are made for, with all that differs between them: another CPU is another row.
+"""The CPUs that packages are made for, and the libraries that every Linux of glibc has, which no package has to bring.
+
+All that differs between CPUs is in their table: another CPU is another row.
 
 `TARGETS` of `rules/private/repositories/zig.bzl` and `_PLATFORMS` of `packaging/matrix.bzl` name them in Starlark;
 `tests/lint/copies_test.py` compares.
 """
 
+from fnmatch import fnmatchcase
 from typing import Final, NamedTuple
 
 
@@ -34,3 +37,29 @@ CPUS: Final = (
 )
 #: e_machine -> its row.
 BY_MACHINE: Final = {cpu.elf_machine: cpu for cpu in CPUS}
+
+
+#: glibc's own libraries, and the runtimes of GCC that manylinux counts on.
+SYSTEM_LIBRARIES: Final = (
+    "ld-linux*.so.*",
+    "libBrokenLocale.so.1",
+    "libanl.so.1",
+    "libc.so.6",
+    "libdl.so.2",
+    "libgcc_s.so.1",
+    "libm.so.6",
+    "libmvec.so.1",
+    "libnsl.so.1",
+    "libnss_*.so.2",
+    "libpthread.so.0",
+    "libresolv.so.2",
+    "librt.so.1",
+    "libstdc++.so.6",
+    "libthread_db.so.1",
+    "libutil.so.1",
+)
+
+
+def is_system_library(name: str) -> bool:
+    """Whether every system has the library, by its SONAME."""
+    return any(fnmatchcase(name, pattern) for pattern in SYSTEM_LIBRARIES)
