@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/shared:labels.bzl", "hidden", "shown", "written")
-load(":providers.bzl", "HipCommandsInfo")
+load(":providers.bzl", "EDGES", "HipCommandsInfo")
 
 visibility(["//hip"])
 
@@ -11,12 +11,10 @@ _AllCommandsInfo = provider(
     fields = {"infos": "depset of HipCommandsInfo."},
 )
 
-_EDGES = ["deps", "implementation_deps"]
-
 def _collect_impl(target, ctx):
     below = [
         dep[_AllCommandsInfo].infos
-        for edge in _EDGES
+        for edge in EDGES
         for dep in getattr(ctx.rule.attr, edge, None) or []
         if _AllCommandsInfo in dep
     ]
@@ -26,7 +24,7 @@ def _collect_impl(target, ctx):
 _collect = aspect(
     doc = "Finds the HIP libraries that a target depends on.",
     implementation = _collect_impl,
-    attr_aspects = _EDGES,
+    attr_aspects = EDGES,
 )
 
 def _hip_command_index_impl(ctx):

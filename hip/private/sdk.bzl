@@ -7,8 +7,7 @@ in the CMake packages.
 
 load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
-load(":device_code.bzl", "may_run")
-load(":native_targets.bzl", "with_native_targets")
+load(":hip_targets.bzl", "may_run", "with_native_targets")
 load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//hip/private"])
