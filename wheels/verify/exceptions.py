@@ -43,8 +43,6 @@ FORM: Final = frozenset(
         "W407",  # Size: debug information, leftovers, code for other GPUs.
         "W408",  # What needs it is built already: S101 says whether it is found.
         "W422",
-        "W501",
-        "W502",
         "W517",
         "D107",
         "W411",  # Search paths: S101 says whether a library is not found.

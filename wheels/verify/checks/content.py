@@ -3,56 +3,20 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Final
 
 from packaging.utils import canonicalize_name
 
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import MODULE, Wheel, is_driver_name, is_path_file
+from wheels.verify.model import Wheel, is_driver_name, is_path_file
 from wheels.verify.settings import Settings
 
-COMPILED = Rule(
-    "W501",
-    Severity.WARNING,
-    "compiled Python",
-    why="It is for one version of the interpreter, records times and paths, and installers make it anew.",
-    remedy="Leave __pycache__ and *.pyc out of the package.",
-)
-LEFTOVER = Rule(
-    "W502",
-    Severity.WARNING,
-    "a leftover of building or editing",
-    why="Nobody needs it, and it may tell more than was meant to be told.",
-    remedy="Leave it out of the package.",
-)
 CONFIGURED_PATH = Rule(
     "W505",
     Severity.WARNING,
     "a configuration file that leads to the machine that built it",
     why="What reads it looks for files where users have none, or another's.",
     remedy="Write the path relative to the file, or the name alone. The setting build_paths says what counts.",
-)
-LEFTOVERS: Final = (
-    ".DS_Store",
-    "Thumbs.db",
-    ".git*",
-    ".svn",
-    "*~",
-    "*.orig",
-    "*.rej",
-    "*.swp",
-    "#*#",
-    "*.gcda",
-    "*.gcno",
-    ".ninja_log",
-    ".ninja_deps",
-    "CMakeCache.txt",
-    "core.[0-9]*",
-    ".pytest_cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".hypothesis",
 )
 EMPTY = Rule(
     "W511",
@@ -69,13 +33,6 @@ COMMON = Rule(
     why="`tests` or `docs` overwrites what another package installed there.",
     remedy="Move it into the package, or leave it out.",
 )
-NOT_IMPORTABLE = Rule(
-    "W513",
-    Severity.NOTE,
-    "a module that cannot be imported",
-    why="A part of its path is no identifier, so no import statement can name it.",
-    remedy="Rename it, or ship it as data.",
-)
 INIT = Rule(
     "W514",
     Severity.ERROR,
@@ -89,13 +46,6 @@ SAME = Rule(
     "files of the same content",
     why="Each is downloaded and stored: a link was turned into copies, perhaps, or a file was packaged twice.",
     remedy="Keep one of them, and let the others be launchers, forwarders or small wrappers.",
-)
-NO_MODULE = Rule(
-    "W516",
-    Severity.NOTE,
-    "a file at the top that is no module",
-    why="Nothing finds it there, and other packages may bring one of the same name.",
-    remedy="Put it into the package.",
 )
 RUNS_CODE = Rule(
     "W517",
@@ -115,11 +65,6 @@ NAMES: Final = frozenset((
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at what the files are, what they hold, and where they lie."""
     for facts in wheel.files.values():
-        parts = facts.path.split("/")
-        if "__pycache__" in parts or facts.path.endswith((".pyc", ".pyo")):
-            yield COMPILED.finding(wheel.filename, facts.path, "made by an interpreter")
-        elif found := [part for part in parts if any(fnmatchcase(part, pattern) for pattern in LEFTOVERS)]:
-            yield LEFTOVER.finding(wheel.filename, facts.path, f"{found[0]!r} is one by its name")
         driver = (facts.content or b"").decode("utf-8", "replace").strip() if is_driver_name(facts.path) else ""
         if driver.startswith("/") or facts.build_paths:
             evidence = driver or ", ".join(facts.build_paths[:3])
@@ -144,11 +89,6 @@ def _places(wheel: Wheel) -> Iterator[Finding]:
         yield COMMON.finding(wheel.filename, tops[top], f"{top!r} is at the top of site-packages")
     if "__init__.py" in installed:
         yield INIT.finding(wheel.filename, installed["__init__.py"], "is at the top of site-packages")
-    for place, path in installed.items():
-        if MODULE.search(place) and (wrong := _no_identifier(place)):
-            yield NOT_IMPORTABLE.finding(wheel.filename, path, f"{wrong!r} is no identifier")
-        if place and "/" not in place and not place.endswith((".py", ".so", ".pyd", ".pth")):
-            yield NO_MODULE.finding(wheel.filename, path, "is at the top of site-packages")
     for path, facts in wheel.files.items():
         if facts.content and is_path_file(path):
             for number, line in enumerate(facts.content.decode(errors="replace").splitlines(), 1):
@@ -160,11 +100,6 @@ def _is_mark(path: str, wheel: Wheel) -> bool:
     """Whether a file is the empty mark with which an SDK's package owns its tree: `{tree}/.{distribution}`."""
     name = posixpath.basename(path)
     return name.startswith(".") and canonicalize_name(name[1:]) == wheel.name and not wheel.files[path].size
-
-
-def _no_identifier(place: str) -> str:
-    """Return the part of a module's path that cannot be imported, of those that a package's path must have."""
-    return next((part for part in MODULE.sub("", place).split("/") if not part.isidentifier()), "")
 
 
 def _same(wheel: Wheel, least: int) -> Iterator[Finding]:
