@@ -66,12 +66,12 @@ def hip_compile_commands(name, targets, **kwargs):
     _hip_command_index(name = name + ".index", targets = named, **(own | common))
     py_binary(
         name = name,
-        srcs = [Label("//hip/tools/compile_commands:tool.py")],
-        main = Label("//hip/tools/compile_commands:tool.py"),
+        srcs = [Label("//hip/tools:compile_commands.py")],
+        main = Label("//hip/tools:compile_commands.py"),
         args = ["--index=$(rootpath {}.index)".format(name)],
         data = [name + ".index"],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//hip/tools/compile_commands:tool")],
+        deps = [Label("//hip/tools:compile_commands")],
         **kwargs
     )

@@ -46,7 +46,7 @@ hip_toolchain = rule(
         "runtime": attr.label(mandatory = True, providers = [CcInfo], doc = "The HIP runtime."),
         "targets": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "The `hip_targets` to compile for."),
         # Here, and not in the rules that compile: so it runs where the compiler does.
-        "_compile": tool_attr("//hip/tools/compile:compile_tool"),
+        "_compile": tool_attr("//hip/tools:compile_tool"),
     },
 )
 

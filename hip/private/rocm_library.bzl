@@ -108,7 +108,7 @@ rocm_library = rule(
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
-        "_nothing": attr.label(default = "//hip/tools/interface_library:nothing.tbd", allow_single_file = True),
+        "_nothing": attr.label(default = "//hip/tools:nothing.tbd", allow_single_file = True),
     },
     fragments = ["cpp"],
     provides = [CcInfo],
@@ -180,7 +180,7 @@ rocm_shared_library = rule(
     attrs = {
         "library": attr.label(mandatory = True, allow_single_file = True, doc = "The file, by its SONAME."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` of which it keeps the device code, if it has any; all of it if the setting is empty."),
-        "_interface_library": tool_attr("//hip/tools/interface_library:interface_library_tool"),
-        "_slice": tool_attr("//hip/tools/slice:slice_tool"),
+        "_interface_library": tool_attr("//hip/tools:interface_library_tool"),
+        "_slice": tool_attr("//hip/tools:slice_tool"),
     },
 )

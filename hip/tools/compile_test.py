@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hip.tools.compile.tool import hint, main
+from hip.tools.compile import hint, main
 
 #: Does what its first argument says; writes the output, and what it read.
 COMPILER = """
@@ -107,7 +107,7 @@ def _ended(pid: int) -> bool:
 
 def test_a_killed_tool_takes_the_compiler_along() -> None:
     does = 'Path("pid").write_text(str(os.getpid())); os.rename("pid", "started"); import time; time.sleep(60)'
-    program = "import sys; from hip.tools.compile.tool import main; sys.exit(main(sys.argv[1:]))"
+    program = "import sys; from hip.tools.compile import main; sys.exit(main(sys.argv[1:]))"
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen([sys.executable, "-c", program, *arguments(does)], env=environment) as tool:
         while not Path("started").exists():

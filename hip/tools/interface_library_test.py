@@ -9,7 +9,7 @@ import pytest
 
 from develop.testing.elf_sample import Sample
 from develop.testing.linked_elf import compiler, facts, link, linkers
-from hip.tools.interface_library.tool import Interface, Symbol, interface_library, main
+from hip.tools.interface_library import Interface, Symbol, interface_library, main
 
 LIBRARY = """
 int counter = 1, table[100] __attribute__((aligned(64)));
@@ -37,7 +37,7 @@ int main(void) {
 }
 """
 #: What programs are linked with instead of libraries that others load.
-NOTHING = Path("hip/tools/interface_library/nothing.tbd").absolute()
+NOTHING = Path("hip/tools/nothing.tbd").absolute()
 needs_compiler = pytest.mark.skipif(not compiler(), reason="needs a C compiler")
 
 

@@ -8,7 +8,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from develop.testing.linked_elf import compiler
-from hip.tools.embed.tool import assembly, main, undefined_symbols
+from hip.tools.embed import assembly, main, undefined_symbols
 from lib.common.program import ToolError
 
 #: What clang leaves to others in an object file with relocatable device code, in short.

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hip.tools.compile.tool import Declared, place_of, read_includers, read_rule
+from hip.tools.compile import Declared, place_of, read_includers, read_rule
 from lib.common.program import ToolError
 
 #: As clang 22 of ROCm 7.2.4 wrote it.

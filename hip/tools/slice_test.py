@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
 from develop.testing.elf_sample import Sample as Library
-from hip.tools.slice.tool import main
+from hip.tools.slice import main
 from lib.device.reader import read_device_code
 
 CODE = {

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hip.tools.compile_commands import tool
-from hip.tools.compile_commands.tool import Places
+from hip.tools import compile_commands as tool
+from hip.tools.compile_commands import Places
 from lib.common.program import ToolError
 
 
