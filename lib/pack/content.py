@@ -22,8 +22,7 @@ from lib.elf.model import ElfFile
 from lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from lib.elf.patched import then
 from lib.elf.source import ElfError
-from lib.pack.forwarder import forwarder
-from lib.pack.launcher import finished_launcher
+from lib.pack.stand_ins import finished_launcher, forwarder
 from lib.plan.edits import Edit
 
 if TYPE_CHECKING:

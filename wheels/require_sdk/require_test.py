@@ -34,7 +34,7 @@ from develop.testing.wheel_sample import METADATA, Sample, zipped
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import read_elf
-from lib.pack.forwarder import forwarder
+from lib.pack.stand_ins import forwarder
 from wheels.require_sdk import tool
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity

@@ -231,7 +231,7 @@ class Sdk:
     def _selectors(self, sdists: Sequence[Path]) -> tuple[Package, ...]:
         """Return the distributions that select others. Raises ToolError for damaged ones."""
         found, faults = gather(DistributionSet((), tuple(sdists)))
-        for name, path, why in faults.found:
+        for name, path, why in faults:
             raise ToolError(f"{name}: {path or 'this sdist'}: {why}. Download it again, or leave it out of --sdk")
         wheels = [
             self._package(number, [member])

@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -28,24 +28,6 @@ EPILOG: Final = """examples:
   rocm-wheels verify rules W415
 
 """ + exit_codes("there are no findings, or only notes", "there are findings")
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The command line; `--help` says what each argument is."""
-
-    paths: list[Path]
-    config: list[Path]
-    coverage: str | None
-    others: list[Path]
-    last_release: list[Path]
-    target: list[str]
-    no_set: bool
-    all: bool
-    format: str
-    json: Path | None
-    sarif: Path | None
-    processes: int
 
 
 def parser() -> argparse.ArgumentParser:
@@ -110,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def make_request(arguments: Arguments) -> Request:
+def make_request(arguments: argparse.Namespace) -> Request:
     """Make a request of the command line and the configuration. Raises ToolError."""
     settings = Settings()
     exceptions: tuple[DeclaredException, ...] = ()
@@ -131,7 +113,7 @@ def make_request(arguments: Arguments) -> Request:
     )
 
 
-def write(outcome: Outcome, arguments: Arguments) -> None:
+def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
     """Print the report and write those that were asked for. Raises OSError."""
     if arguments.format == "json":
         sys.stdout.write(report.render_json(outcome))
@@ -175,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv[:1] == ["rules"]:
         return explain(argv[1:])
-    arguments = Arguments(**vars(parser().parse_args(argv)))
+    arguments = parser().parse_args(argv)
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     if arguments.no_set and (arguments.target or arguments.coverage):

@@ -19,8 +19,8 @@ from lib.common.program import ToolError
 from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK
 from lib.elf import constants as c
 from lib.pack.content import Slices, entry_blocks
-from lib.pack.launcher import SECTION
 from lib.pack.segment import Packed, SegmentIndex
+from lib.pack.stand_ins import SECTION
 from lib.plan.edits import Edit
 from tools.actions.pack.tool import main
 

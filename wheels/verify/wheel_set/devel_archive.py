@@ -96,7 +96,7 @@ class _Reading:
         return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, self.images, damage)
 
 
-def is_devel_archive(path: str) -> bool:
+def is_devel_archive(path: str, size: int, head: bytes) -> bool:
     """Whether a path of a wheel names a development archive."""
     return posixpath.basename(path) in ARCHIVE_NAMES
 
@@ -137,7 +137,7 @@ MAX_MANIFEST: Final = 1 << 26
 _UNNAMED: Final = "_"
 
 
-def is_link_manifest(path: str, size: int) -> bool:
+def is_link_manifest(path: str, size: int, head: bytes) -> bool:
     """Whether a path of a wheel names a manifest."""
     return path.endswith(".json") and posixpath.basename(posixpath.dirname(path)) == LINKS and size <= MAX_MANIFEST
 

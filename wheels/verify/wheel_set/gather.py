@@ -138,14 +138,6 @@ def _read_linked(file: BinaryIO, path: str) -> object:
         return None  # W4xx says so.
 
 
-def _wants_devel(path: str, size: int, head: bytes) -> bool:
-    return is_devel_archive(path)
-
-
-def _wants_manifest(path: str, size: int, head: bytes) -> bool:
-    return is_link_manifest(path, size)
-
-
 def _wants_selector(path: str, size: int, head: bytes) -> bool:
     return is_selector_file(path) and size <= MAX_SIZE
 
@@ -156,27 +148,19 @@ def _read_selector(file: BinaryIO, path: str) -> object:
 
 COLLECTORS: Final = (
     Collector(LINKED, _wants_linked, inspect=_read_linked),
-    Collector(DEVEL, _wants_devel, inspect=read_devel_archive),
-    Collector(MANIFEST, _wants_manifest, inspect=read_link_manifest),
+    Collector(DEVEL, is_devel_archive, inspect=read_devel_archive),
+    Collector(MANIFEST, is_link_manifest, inspect=read_link_manifest),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),
 )
 
 
-class Faults:
-    """What cannot be understood: (file name of the distribution, path in it, why)."""
-
-    def __init__(self) -> None:
-        """Know of none."""
-        self.found: list[tuple[str, str, str]] = []
-
-    def add(self, filename: str, path: str, why: str) -> None:
-        """Add one."""
-        self.found.append((filename, path, why))
+#: What cannot be understood: file name of the distribution, path in it, and why.
+Fault = tuple[str, str, str]
 
 
-def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], Faults]:
+def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], list[Fault]]:
     """Return all packages, sorted by file name, and what could not be understood."""
-    faults = Faults()
+    faults: list[Fault] = []
     packages = [_from_wheel(wheel, faults) for wheel in distributions.wheels]
     packages += [_from_sdist(path, faults) for path in distributions.sdists]
     known = (package for package in packages if package is not None)
@@ -207,7 +191,7 @@ def _on(platform: str, package: Package) -> Package:
     return replace(package, selector=selector) if package.is_wheel else _computed(package, selector)
 
 
-def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
+def _from_wheel(wheel: Wheel, faults: list[Fault]) -> Package | None:
     if wheel.name is None or wheel.version is None:
         return None
     files = {place: facts for path, facts in wheel.files.items() if (place := wheel.installed(path)) is not None}
@@ -261,18 +245,18 @@ def _manifests(files: dict[str, FileFacts]) -> list[LinkManifest]:
     return [one for one in found if isinstance(one, LinkManifest)]
 
 
-def _offered(wheel: Wheel, files: dict[str, FileFacts], faults: Faults) -> dict[str, str]:
+def _offered(wheel: Wheel, files: dict[str, FileFacts], faults: list[Fault]) -> dict[str, str]:
     offered: dict[str, str] = {}
     for manifest in _manifests(files):
         if is_own(manifest):
             continue
         if manifest.damage:
-            faults.add(wheel.filename, manifest.path, f"its links cannot be read: {manifest.damage}")
+            faults.append((wheel.filename, manifest.path, f"its links cannot be read: {manifest.damage}"))
         offered |= offered_files(manifest)
     return offered
 
 
-def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:
+def _selector(wheel: Wheel, faults: list[Fault]) -> Distributions | None:
     for path, facts in wheel.files.items():
         text = facts.collected.get(SELECTOR)
         if isinstance(text, bytes):
@@ -280,12 +264,12 @@ def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:
     return None
 
 
-def _parsed(filename: str, path: str, text: bytes, faults: Faults) -> Distributions | None:
+def _parsed(filename: str, path: str, text: bytes, faults: list[Fault]) -> Distributions | None:
     try:
         selector = parse_distributions(text)
         selected_requirements(selector)
     except ValueError as error:
-        faults.add(filename, path, f"it does not say which packages there are: {error}")
+        faults.append((filename, path, f"it does not say which packages there are: {error}"))
         return None
     return selector
 
@@ -306,15 +290,15 @@ def _scripts(wheel: Wheel) -> Iterator[str]:
             yield rest.removeprefix("scripts/")
 
 
-def _from_sdist(path: Path, faults: Faults) -> Package | None:
+def _from_sdist(path: Path, faults: list[Fault]) -> Package | None:
     try:
         name, version = parse_sdist_filename(path.name)
     except InvalidSdistFilename as error:
-        faults.add(path.name, "", str(error))
+        faults.append((path.name, "", str(error)))
         return None
     facts = read_sdist(path)
     if facts.damage:
-        faults.add(path.name, "", f"the sdist cannot be read: {facts.damage}")
+        faults.append((path.name, "", f"the sdist cannot be read: {facts.damage}"))
     known = dependencies(facts.metadata)
     package = Package(path.name, name, version, requires=known.requires, extras=known.extras, is_wheel=False)
     if facts.selector is None:

@@ -31,7 +31,7 @@ from lib.elf.model import ElfFile, after_origin
 from lib.elf.opened_names import read_opened_names
 from lib.elf.reader import read_elf
 from lib.elf.source import Source
-from lib.pack.forwarder import COMMENT
+from lib.pack.stand_ins import COMMENT
 from wheels.verify.wheel_set.model import DevelTree, Linked, Package
 
 #: No forwarder is bigger, in bytes: it takes about 1,000, and 50 for each version of symbols.

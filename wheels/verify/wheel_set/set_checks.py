@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Final
 
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError, Source
-from lib.pack.launcher import PE_SECTION, SECTION
+from lib.pack.stand_ins import PE_SECTION, SECTION
 from lib.pe.reader import is_pe, read_pe
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Collector, DistributionSet, Wheel
@@ -184,7 +184,7 @@ LAUNCHERS: Final = Collector(LAUNCHER, _wants_launcher, inspect=read_target)
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at all distributions together."""
     packages, faults = gather(distributions)
-    for filename, path, why in faults.found:
+    for filename, path, why in faults:
         yield requirements.UNREADABLE.finding(filename, path, why)
     # What is for any platform is looked at with each: what is found twice is one finding.
     found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
