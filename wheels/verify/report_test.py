@@ -41,14 +41,6 @@ def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
     assert "because it is wanted" in report.render(outcome, everything=True)
 
 
-def test_json_has_everything(outcome: Outcome) -> None:
-    document = json.loads(report.render_json(outcome))
-    assert [one["id"] for one in document["findings"]] == ["W109", "W512", "W515"]
-    assert document["findings"][0]["file"] == ODD
-    assert document["excused"][0]["reason"] == "it is wanted"
-    assert document["wheels"][0]["files"] == 10
-
-
 def test_sarif_has_rules_results_and_suppressions(outcome: Outcome) -> None:
     log = json.loads(report.render_sarif(outcome, registry.rules()))
     assert log["version"] == "2.1.0"
@@ -69,9 +61,5 @@ def test_names_that_are_no_text_are_reported_in_every_form(tmp_path: Path) -> No
     outcome = verify([path], Request(processes=1))
     assert "W109" in {finding.id for finding in outcome.judged.findings}
     rules = registry.rules()
-    for text in (
-        report.render(outcome, everything=True),
-        report.render_json(outcome),
-        report.render_sarif(outcome, rules),
-    ):
+    for text in (report.render(outcome, everything=True), report.render_sarif(outcome, rules)):
         assert text.encode("utf-8")

@@ -85,9 +85,7 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
-    result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-    result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
-    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write the findings as SARIF 2.1.0 (JSON)")
     result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
 
@@ -114,19 +112,11 @@ def make_request(arguments: argparse.Namespace) -> Request:
 
 
 def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
-    """Print the report and write those that were asked for. Raises OSError."""
-    if arguments.format == "json":
-        sys.stdout.write(report.render_json(outcome))
-    else:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
-    rules = registry.rules()
-    for path, content in (
-        (arguments.json, report.render_json(outcome) if arguments.json else ""),
-        (arguments.sarif, report.render_sarif(outcome, rules) if arguments.sarif else ""),
-    ):
-        if path is not None:
-            path.write_text(content, encoding="utf-8")
+    """Print the report, and write the log if it was asked for. Raises OSError."""
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
+    if arguments.sarif:
+        arguments.sarif.write_text(report.render_sarif(outcome, registry.rules()), encoding="utf-8")
 
 
 def explain(argv: Sequence[str]) -> int:

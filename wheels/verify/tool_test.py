@@ -55,23 +55,24 @@ def test_numbers_too_long_for_python(line: str, tmp_path: Path, capsys: pytest.C
     assert "a number of more than 4300 digits" in said
 
 
-def test_notes_do_not_fail(tmp_path: Path) -> None:
-    sample = Sample({"sample/a-b.py": b""})
+def test_notes_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sample = Sample(dict.fromkeys(("sample/a.bin", "sample/b.bin"), bytes(1 << 16)))
     (tmp_path / sample.filename).write_bytes(sample.build())
     assert main([str(tmp_path)]) == OK
+    assert "W515 note" in capsys.readouterr().out
 
 
-def test_all_forms_are_written(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    names = {form: wheel.with_name(form) for form in ("json", "sarif")}
-    assert main([str(wheel), "--format=json", *(f"--{form}={path}" for form, path in names.items())]) == FOUND
-    assert json.loads(capsys.readouterr().out) == json.loads(names["json"].read_text())
-    assert json.loads(names["sarif"].read_text())["runs"][0]["results"][0]["ruleId"] == "W512"
+def test_a_log_for_programs_is_written_besides(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = wheel.with_name("log.sarif")
+    assert main([str(wheel), f"--sarif={log}"]) == FOUND
+    assert "W512 error" in capsys.readouterr().out
+    assert json.loads(log.read_text())["runs"][0]["results"][0]["ruleId"] == "W512"
 
 
 def test_what_cannot_be_done_is_said_in_one_line(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad = wheel.with_name("verify.toml")
     bad.write_text("[settings]\nmax_paths = 5\n")
-    for arguments in (["/nowhere"], [str(wheel), f"--config={bad}"], [str(wheel), "--json=/nowhere/x"]):
+    for arguments in (["/nowhere"], [str(wheel), f"--config={bad}"], [str(wheel), "--sarif=/nowhere/x"]):
         assert main(arguments) == CANNOT_RUN
         error = capsys.readouterr().err
         assert error.startswith("rocm-wheels verify: ")
