@@ -1,6 +1,6 @@
 """For rules that work with the rules of HIP: their providers and the toolchain."""
 
-load("//hip/private:find_hip_toolchain.bzl", _HIP_TOOLCHAIN_ATTRS = "HIP_TOOLCHAIN_ATTRS", _find_hip_toolchain = "find_hip_toolchain", _use_hip_toolchain = "use_hip_toolchain")
+load("//hip/private:hip_toolchain.bzl", _HIP_TOOLCHAIN_ATTRS = "HIP_TOOLCHAIN_ATTRS", _find_hip_toolchain = "find_hip_toolchain", _use_hip_toolchain = "use_hip_toolchain")
 load("//hip/private:providers.bzl", _HipInfo = "HipInfo", _HipToolchainInfo = "HipToolchainInfo")
 
 find_hip_toolchain = _find_hip_toolchain

@@ -1,11 +1,8 @@
 """What the BUILD file of a repository such as `@rocm` consists of; `hip.sdk` writes it."""
 
-load("//hip/private:hip_no_toolchain.bzl", _hip_no_toolchain = "hip_no_toolchain")
 load("//hip/private:hip_targets.bzl", _hip_targets = "hip_targets")
-load("//hip/private:hip_toolchain.bzl", _hip_toolchain = "hip_toolchain")
-load("//hip/private:rocm_library.bzl", _rocm_library = "rocm_library")
-load("//hip/private:rocm_program.bzl", _rocm_program = "rocm_program")
-load("//hip/private:rocm_shared_library.bzl", _rocm_shared_library = "rocm_shared_library")
+load("//hip/private:hip_toolchain.bzl", _hip_no_toolchain = "hip_no_toolchain", _hip_toolchain = "hip_toolchain")
+load("//hip/private:rocm_library.bzl", _rocm_library = "rocm_library", _rocm_program = "rocm_program", _rocm_shared_library = "rocm_shared_library")
 
 hip_no_toolchain = _hip_no_toolchain
 hip_targets = _hip_targets

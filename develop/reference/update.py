@@ -1,4 +1,4 @@
-"""Writes the references: docs/reference/rules.md, and hip/docs/reference.md.
+"""Writes the references: docs/reference/rules.md, hip/docs/reference.md, and tables in docs/reference/verify-rules.md.
 
     bazel run //develop/reference:update
     python3 -m develop.reference.update [WORKSPACE]
@@ -12,6 +12,8 @@ from pathlib import Path
 
 from develop.reference.page import PAGES, page
 from develop.reference.starlark import StarlarkError, Workspace
+from develop.reference.verify_rules import PAGE, updated
+from wheels.verify import registry
 
 
 def main(argv: list[str]) -> int:
@@ -19,6 +21,7 @@ def main(argv: list[str]) -> int:
     root = Path(argv[0] if argv else os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
     try:
         texts = {path: page(Workspace(root), folder) for folder, path in PAGES.items()}
+        texts[PAGE] = updated((root / PAGE).read_text(encoding="utf-8"), registry.rules())
     except StarlarkError as error:
         print(f"ERROR: {error}", file=sys.stderr)
         return 1

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from develop.testing.device_sample import bundle
 from develop.testing.linked_elf import link
-from lib.device.bundle import MAGIC
-from lib.device.reader import read_device_code
+from lib.device.reader import MAGIC, read_device_code
 
 _SOURCE = """
 #include <execinfo.h>

@@ -13,14 +13,14 @@ from enum import Enum
 from struct import pack
 from typing import Protocol
 
-from lib.device.bundle import MAGIC
-from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
+from lib.device.content import COMPRESSED_MAGIC
 from lib.device.model import Method, Pointer
+from lib.device.reader import MAGIC
 from lib.device.wrapper import MAGIC as WRAPPER_MAGIC
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
+from lib.elf.dynamic_symbols import SYM_SIZE
+from lib.elf.platforms import BY_MACHINE
 from lib.elf.references import DT_RELA, DT_RELASZ, DT_RELR, DT_RELRSZ
-from lib.elf.symbols import SYM_SIZE
 
 HOST = "host-x86_64-unknown-linux-gnu-"
 PREFIX = "hipv4-amdgcn-amd-amdhsa--"

@@ -8,7 +8,7 @@ from typing import Final
 from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.wheel_sample import METADATA, Sample
 from wheels.require_sdk import tool
-from wheels.require_sdk.init_py import InitPy
+from wheels.require_sdk.device import InitPy
 
 VERSION: Final = "7.10.0.dev0"
 #: What the local version of wheels says that require it.

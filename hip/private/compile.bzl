@@ -1,10 +1,9 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
 load("//rules/shared:labels.bzl", "shown", "written")
-load(":coverage.bzl", "coverage")
 load(":options.bzl", "device_linker_options")
 load(":providers.bzl", "HipCommandsInfo")
-load(":toolchain_flags.bzl", "own_libcxx", "toolchain_flags")
+load(":toolchain_flags.bzl", "coverage", "own_libcxx", "toolchain_flags")
 
 visibility(["//hip/private"])
 

@@ -11,7 +11,7 @@ visibility(["//hip/private"])
 DEVICE_LINK_ATTRS = {
     "link_device": attr.bool(doc = """Link the relocatable device code of this library and of the libraries that it depends on, also through `cc_library`.
 Any program or library of C++ can depend on the result. What depends on it cannot call its device code. `hip_binary` and `hip_test` link their own."""),
-    "_embed": tool_attr("//hip/tools/embed:embed_tool"),
+    "_embed": tool_attr("//hip/tools:embed_tool"),
 }
 
 def _assembly(ctx, bundled, host_objects):

@@ -1,11 +1,142 @@
-"""The module extension `hip`: a repository for each SDK, and one with the toolchains of all."""
+"""The module extension `hip`: a repository for each SDK, and one with the toolchains of all.
 
-load(":chosen_sdks.bzl", "check_sdk", "chosen_sdks")
-load(":locked_wheels.bzl", "locked_wheels")
+A build has one SDK of a name, whoever asks for it. Of an SDK that a lock file of Python packages (pylock.toml) names,
+each wheel is a repository, too.
+"""
+
+load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
+load("//rules/shared:artifact_names.bzl", "archive_repository_name")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
+load(":hip_targets.bzl", "NATIVE", "expanded_targets", "may_run")
 load(":sdk.bzl", "sdk")
 load(":sdk_toolchains.bzl", "sdk_toolchains")
 
-visibility(["//hip"])
+visibility(["//hip", "//hip/private", "//hip/tests/..."])
+
+_SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:pylock.py")]
+
+# How the packages with device code for one GPU target are called.
+_DEVICE = "rocm-sdk-device-"
+
+def _locked_wheel_impl(rctx):
+    url = rctx.attr.url
+    rctx.report_progress("fetching " + rctx.attr.file)
+    result = rctx.download(allow_fail = True, auth = get_auth(rctx, [url]), output = rctx.attr.file, sha256 = rctx.attr.sha256, url = url)
+    if not result.success:
+        fail("\n{}: {} could not be fetched with the SHA-256 {} from {}. See the warnings above: it is gone (404), or differs from the locked one (checksum). Lock the requirements again".format(
+            rctx.attr.lock_file,
+            rctx.attr.file,
+            rctx.attr.sha256,
+            url,
+        ))
+    rctx.file("BUILD.bazel", "exports_files([{}])\n".format(repr(rctx.attr.file)))
+
+_locked_wheel = repository_rule(
+    doc = "A wheel that a lock file names, as it is.",
+    implementation = _locked_wheel_impl,
+    attrs = {
+        "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
+        "file": attr.string(mandatory = True, doc = "Name of the file."),
+        "lock_file": attr.string(mandatory = True, doc = "The lock file that names the wheel, for errors."),
+        "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),
+        "sha256": attr.string(mandatory = True, doc = "SHA-256 of the wheel, in hex."),
+        "url": attr.string(mandatory = True, doc = "Where the wheel is."),
+    },
+)
+
+def locked_wheels(mctx, name, lock, targets):
+    """Declares a repository for each wheel that an SDK needs. Bazel fetches it when someone asks for it.
+
+    Args:
+        mctx: the module_ctx.
+        name: string: name of the SDK's repository.
+        lock: label of the lock file.
+        targets: list of string: the GPU targets and families that programs are compiled for.
+
+    Returns:
+        A dict from the label of a wheel to its SHA-256.
+    """
+    path = mctx.path(lock)
+    mctx.watch(path)  # From Bazel 8 on, path() alone does not.
+    wheels = {}
+    for wheel in json.decode(run_program(mctx, "hip.tools.prefix.pylock", [path], _SOURCES)):
+        distribution = wheel["distribution"]
+        if distribution.startswith(_DEVICE) and not may_run(targets, distribution.removeprefix(_DEVICE)):
+            continue
+        repository = archive_repository_name(name, distribution)
+        _locked_wheel(
+            name = repository,
+            file = wheel["file"],
+            lock_file = str(lock).removeprefix("@@"),
+            sha256 = wheel["sha256"],
+            url = wheel["url"],
+        )
+        wheels["@{}//:{}".format(repository, wheel["file"])] = wheel["sha256"]
+    return wheels
+
+# This module, whose own tag counts if nobody else has one.
+OWN = "rules_rocm_python"
+
+# Attributes of a tag that say which SDK it is.
+_SOURCE = ["artifacts", "path", "targets", "variable", "wheels"]
+
+def _shown(tag, names):
+    """Returns attributes of a tag, as a module file has them."""
+    return ", ".join(["{} = {}".format(name, repr(str(getattr(tag, name)) if type(getattr(tag, name)) == "Label" else getattr(tag, name))) for name in names])
+
+def _conflict(one, title, tag):
+    """Returns why the SDK of a tag cannot stand beside a chosen one, empty if it can: two libraries would need two SDKs in one program."""
+    names = [name for name in _SOURCE if getattr(one.tag, name) != getattr(tag, name)]
+    if not names:
+        return ""
+    return "{} says {}, and {} says {}; expected one SDK of this name in a build. Declare hip.sdk(name = {}) in your own MODULE.bazel: the root module's counts".format(
+        one.title,
+        _shown(one.tag, names),
+        title,
+        _shown(tag, names),
+        repr(tag.name),
+    )
+
+def chosen_sdks(modules):
+    """Returns the SDKs of a build. If several have one name, the root module's counts.
+
+    Args:
+        modules: list of modules of an extension, as Bazel sorts them: the root first, by their distance from it.
+
+    Returns:
+        dict from the name of an SDK to struct(tag, title: how errors name the tag, conflict: why it cannot be used, if the
+        root module has no tag of this name and others contradict each other), the default SDK first.
+    """
+    chosen, of_root = {}, {}
+    for module in [one for one in modules if one.name != OWN] + [one for one in modules if one.name == OWN]:
+        names = {}
+        for tag in module.tags.sdk:
+            title = "module {}: hip.sdk(name = {})".format(module.name, repr(tag.name))
+            if tag.name in names:
+                fail("{}: it is declared twice; expected distinct names. Change one".format(title))
+            names[tag.name] = True
+            if module.name == OWN and not module.is_root:
+                title = "no module declares hip.sdk(name = {}), so ROCm is taken from its usual place".format(repr(tag.name))
+            one = chosen.setdefault(tag.name, struct(conflict = "", tag = tag, title = title))
+            if module.is_root:
+                of_root[tag.name] = True
+            elif tag.name not in of_root and module.name != OWN and not one.conflict:
+                chosen[tag.name] = struct(conflict = _conflict(one, title, tag), tag = one.tag, title = one.title)
+    return chosen
+
+def check_sdk(tag, title):
+    """Fails if a tag is wrong in itself.
+
+    Args:
+        tag: a tag `hip.sdk`.
+        title: string: how errors name it.
+    """
+    given = [name for name in ["artifacts", "path", "wheels"] if getattr(tag, name)]
+    if len(given) != 1:
+        fail("{}: it has {}; expected one of `artifacts`, `path` and `wheels`. {}".format(title, " and ".join(given) or "no source", "Remove all except one" if given else "Add one"))
+    expanded = expanded_targets([target for target in tag.targets if target != NATIVE])
+    if expanded.error:
+        fail("{}: targets: {}. Change `targets`".format(title, expanded.error))
 
 _sdk = tag_class(
     doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [HIP programs](programs.md). " +

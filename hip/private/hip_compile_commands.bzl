@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("//rules/shared:labels.bzl", "hidden", "shown", "written")
-load(":providers.bzl", "HipCommandsInfo")
+load(":providers.bzl", "EDGES", "HipCommandsInfo")
 
 visibility(["//hip"])
 
@@ -11,12 +11,10 @@ _AllCommandsInfo = provider(
     fields = {"infos": "depset of HipCommandsInfo."},
 )
 
-_EDGES = ["deps", "implementation_deps"]
-
 def _collect_impl(target, ctx):
     below = [
         dep[_AllCommandsInfo].infos
-        for edge in _EDGES
+        for edge in EDGES
         for dep in getattr(ctx.rule.attr, edge, None) or []
         if _AllCommandsInfo in dep
     ]
@@ -26,7 +24,7 @@ def _collect_impl(target, ctx):
 _collect = aspect(
     doc = "Finds the HIP libraries that a target depends on.",
     implementation = _collect_impl,
-    attr_aspects = _EDGES,
+    attr_aspects = EDGES,
 )
 
 def _hip_command_index_impl(ctx):
@@ -68,12 +66,12 @@ def hip_compile_commands(name, targets, **kwargs):
     _hip_command_index(name = name + ".index", targets = named, **(own | common))
     py_binary(
         name = name,
-        srcs = [Label("//hip/tools/compile_commands:tool.py")],
-        main = Label("//hip/tools/compile_commands:tool.py"),
+        srcs = [Label("//hip/tools:compile_commands.py")],
+        main = Label("//hip/tools:compile_commands.py"),
         args = ["--index=$(rootpath {}.index)".format(name)],
         data = [name + ".index"],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//hip/tools/compile_commands:tool")],
+        deps = [Label("//hip/tools:compile_commands")],
         **kwargs
     )

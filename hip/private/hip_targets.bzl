@@ -1,8 +1,8 @@
-"""hip_targets: the build setting that says for which GPUs HIP programs are compiled."""
+"""The GPUs that HIP programs are compiled for: the build setting, the machine's own, and which device code they may need."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//lib/gpus:gpu_table.bzl", "TARGETS")
-load("//lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner")
+load("//lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner", "without_features")
 load("//rules/shared:labels.bzl", "shown")
 
 visibility(["//hip", "//hip/private", "//hip/tests/..."])
@@ -70,3 +70,58 @@ hip_targets = rule(
     attrs = {"option": attr.string(doc = "How users name the setting in options, for errors. Bazel only tells rules its canonical label.")},
     build_setting = config.string_list(flag = True),
 )
+
+def may_run(targets, target):
+    """Returns whether code for a GPU target or family may be code for a GPU that programs are compiled for.
+
+    Args:
+        targets: list of string: the targets and families that programs are compiled for; empty if these are not known.
+        target: string: a target or a family.
+
+    Returns:
+        bool.
+    """
+    words = [without_features(word) for word in targets]
+
+    # A family may have any target, and any family a target.
+    is_open = not words or not all([is_target(word) for word in words + [without_features(target)]])
+    return is_open or without_features(target) in words
+
+NATIVE = "native"
+_NODES = "/sys/class/kfd/kfd/topology/nodes"
+
+# The line of a node's properties with its version in decimals: 90010 for 9.0.10, which is gfx90a. CPUs have 0.
+_VERSION = "gfx_target_version "
+_DIGITS = "0123456789abcdef"
+
+def _target_of_version(version):
+    """Returns the name of a GPU target."""
+    return "gfx{}{}{}".format(version // 10000, _DIGITS[version // 100 % 100], _DIGITS[version % 100])
+
+def _machine_targets(rctx):
+    """Returns the targets of the GPUs of the machine."""
+    nodes, found = rctx.path(_NODES), {}
+    for node in nodes.readdir(watch = "no") if nodes.exists else []:
+        properties = node.get_child("properties")
+        for line in rctx.read(properties, watch = "no").splitlines() if properties.exists else []:
+            if line.startswith(_VERSION) and int(line.removeprefix(_VERSION)):
+                found[_target_of_version(int(line.removeprefix(_VERSION)))] = None
+    return sorted(found)
+
+def with_native_targets(rctx, tag, targets):
+    """Returns targets with the machine's instead of `native`. Fails if it is named, and the machine has no GPU.
+
+    Args:
+        rctx: the repository_ctx.
+        tag: string: how errors name the tag with the targets.
+        targets: list of string: GPU targets and families, and maybe `native`.
+
+    Returns:
+        list of string.
+    """
+    if NATIVE not in targets:
+        return targets
+    own = _machine_targets(rctx)
+    if not own:
+        fail("\n{}: targets: native: {} lists no GPU; expected at least one on the machine that fetches the SDK. Name the targets of your programs, such as gfx942".format(tag, _NODES))
+    return [target for target in targets if target != NATIVE] + own

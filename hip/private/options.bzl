@@ -3,7 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/shared:labels.bzl", "shown", "written")
 
-visibility(["//hip/private", "//hip/tests"])
+visibility(["//hip", "//hip/private", "//hip/tests"])
 
 # Options of clang about dependency files (-MD, -MF and others): more would be written, or not where the rule reads them.
 _DEPENDENCY_PREFIXES = ("-M", "-Wp,-M", "-dependency-")
@@ -200,3 +200,9 @@ def expanded_defines(ctx, attribute):
     if len(macros) != len(getattr(ctx.attr, attribute)):
         fail("{}: {}: {}; expected one word in each, such as NAME=value. Quote spaces".format(shown(written(ctx)), attribute, getattr(ctx.attr, attribute)))
     return macros
+
+options_flag = rule(
+    doc = "A build setting with a list of options, one in each use of the flag. So they may have commas.",
+    implementation = lambda ctx: [BuildSettingInfo(value = ctx.build_setting_value)],
+    build_setting = config.string_list(flag = True, repeatable = True),
+)

@@ -1,9 +1,10 @@
-"""rocm_library: a library of an SDK, for C++ and HIP, as the repository `@rocm` declares it."""
+"""Libraries and programs of an SDK, for C++ and HIP, as the repository `@rocm` declares them."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//hip"])
@@ -107,9 +108,79 @@ rocm_library = rule(
         "shared_library": attr.label(allow_single_file = True, providers = [RocmSharedLibraryInfo], doc = "The shared library."),
         "static_library": attr.label(allow_single_file = [".a"], doc = "The static library."),
         "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` that programs are compiled for. Mandatory with `data_for`."),
-        "_nothing": attr.label(default = "//hip/tools/interface_library:nothing.tbd", allow_single_file = True),
+        "_nothing": attr.label(default = "//hip/tools:nothing.tbd", allow_single_file = True),
     },
     fragments = ["cpp"],
     provides = [CcInfo],
     toolchains = use_cc_toolchain(),
+)
+
+def _rocm_program_impl(ctx):
+    link = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.symlink(output = link, target_file = ctx.file.program, is_executable = True)
+
+    # `bazel run` starts programs in the directory of the main repository's runfiles.
+    directories = {file.short_path.rpartition("/")[0]: None for file in ctx.files.needed}
+    return [
+        DefaultInfo(executable = link, runfiles = ctx.runfiles([ctx.file.program] + ctx.files.needed + ctx.files.data)),
+        RunEnvironmentInfo(environment = {"LD_LIBRARY_PATH": ":".join(directories.keys())} if directories else {}),
+    ]
+
+rocm_program = rule(
+    doc = "A program of an SDK that lies built in a directory.",
+    implementation = _rocm_program_impl,
+    attrs = {
+        "data": attr.label_list(allow_files = True, doc = "Files that the program reads when it runs."),
+        "needed": attr.label_list(providers = [RocmSharedLibraryInfo], doc = "Shared libraries that it needs."),
+        "program": attr.label(mandatory = True, allow_single_file = True, doc = "The program."),
+    },
+    executable = True,
+)
+
+def _made(ctx, tool, path, mnemonic, progress_message, targets = []):
+    """Makes a file out of the library; `targets` are the GPU targets of which it has the device code."""
+    output = ctx.actions.declare_file(path)
+    args = tool_args(ctx)
+    args.add_all(targets, format_each = "--target=%s")
+    args.add(output, format = "--output=%s")
+    args.add(ctx.file.library, format = "--library=%s")
+    run_tool(
+        ctx,
+        tool = tool,
+        args = args,
+        inputs = [ctx.file.library],
+        outputs = [output],
+        mnemonic = mnemonic,
+        progress_message = progress_message + ctx.file.library.basename,
+    )
+    return output
+
+def _interface(ctx):
+    """Makes the interface library: all that a linker reads, which is the same for all GPUs.
+
+    Both Bazel and zig accept the suffix .tbd. Linkers look at the content.
+    """
+    return _made(ctx, ctx.attr._interface_library, "_hip/{}.tbd".format(ctx.label.name), "HipInterface", "Reading the interface of ")
+
+def _sliced(ctx, targets):
+    """Makes the library with code for these GPU targets alone. It takes the same place in runfiles as the whole one."""
+    return _made(ctx, ctx.attr._slice, ctx.file.library.owner.name, "HipSlice", "Slicing the device code of ", targets)
+
+def _rocm_shared_library_impl(ctx):
+    targets = ctx.attr.targets[BuildSettingInfo].value if ctx.attr.targets else []
+    library = _sliced(ctx, targets) if targets else ctx.file.library
+    return [
+        DefaultInfo(files = depset([library])),
+        RocmSharedLibraryInfo(interface = _interface(ctx), library = library),
+    ]
+
+rocm_shared_library = rule(
+    doc = "A shared library of an SDK that lies built in a directory: the file that a `rocm_library` is, or needs.",
+    implementation = _rocm_shared_library_impl,
+    attrs = {
+        "library": attr.label(mandatory = True, allow_single_file = True, doc = "The file, by its SONAME."),
+        "targets": attr.label(providers = [BuildSettingInfo], doc = "The `hip_targets` of which it keeps the device code, if it has any; all of it if the setting is empty."),
+        "_interface_library": tool_attr("//hip/tools:interface_library_tool"),
+        "_slice": tool_attr("//hip/tools:slice_tool"),
+    },
 )

@@ -7,8 +7,7 @@ in the CMake packages.
 
 load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
-load(":device_code.bzl", "may_run")
-load(":native_targets.bzl", "with_native_targets")
+load(":hip_targets.bzl", "may_run", "with_native_targets")
 load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//hip/private"])
@@ -19,7 +18,6 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "cmake_exports.py",
     "cmake_project/CMakeFindDependencyMacro.cmake",
     "cmake_project/CMakeLists.txt",
-    "compiler.py",
     "merge.py",
     "packages.py",
     "plan.py",
@@ -33,10 +31,10 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     Label("//lib/gpus:paths.py"),
 ] + [Label("//lib/elf:" + name) for name in [
     "constants.py",
-    "cpus.py",
     "library_name.py",
     "model.py",
     "opened_names.py",
+    "platforms.py",
     "reader.py",
     "source.py",
     "versions.py",

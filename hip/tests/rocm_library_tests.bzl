@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//develop/testing:analysis.bzl", "actions_of", "assert_hermetic")
-load("//hip/private:device_code.bzl", "may_run")  # buildifier: disable=bzl-visibility
+load("//hip/private:hip_targets.bzl", "may_run")  # buildifier: disable=bzl-visibility
 
 visibility("private")
 

@@ -4,8 +4,8 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//develop/testing:analysis.bzl", "expect_failure")
 load("//hip:sdk_repository.bzl", "hip_targets")
-load("//hip/private:chosen_sdks.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
-load("//hip/private:native_targets.bzl", "with_native_targets")  # buildifier: disable=bzl-visibility
+load("//hip/private:extension.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
+load("//hip/private:hip_targets.bzl", "with_native_targets")  # buildifier: disable=bzl-visibility
 
 visibility("private")
 

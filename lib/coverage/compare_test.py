@@ -5,9 +5,11 @@ from itertools import chain, combinations, product
 import pytest
 
 from develop.testing.coverage_sample import ALL, BASE, ROCM_7
-from lib.coverage.compare import (
+from lib.coverage.table import (
+    Coverage,
     accepted,
     base_libraries,
+    collect,
     differences,
     lacking,
     lacks_by_processor,
@@ -15,7 +17,6 @@ from lib.coverage.compare import (
     refused,
     restricted,
 )
-from lib.coverage.table import Coverage, collect
 
 TARGETS = ("gfx1100", "gfx90a", "gfx90a:xnack+")
 PAIRS = [*product(("lib/a", "lib/b/"), TARGETS)]

@@ -8,8 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.deflate.blocks import FINAL_BLOCK, blocks, in_order
-from lib.deflate.library import deflate_block
+from lib.deflate.library import FINAL_BLOCK, blocks, deflate_block, in_order
 
 
 def deflate_fast(block: bytes) -> bytes:

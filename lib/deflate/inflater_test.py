@@ -10,10 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lib.deflate import inflater
-from lib.deflate.blocks import FINAL_BLOCK
-from lib.deflate.inflater import IN_BYTES, OUT_BYTES, InflateError, inflate
-from lib.deflate.library import deflate_block
+from lib.deflate import library
+from lib.deflate.library import FINAL_BLOCK, IN_BYTES, OUT_BYTES, InflateError, deflate_block, inflate
 
 DATA = st.one_of(
     st.binary(max_size=300), st.builds(lambda piece, times: piece * times, st.binary(max_size=9), st.integers(0, 9999))
@@ -54,8 +52,8 @@ def test_streams_of_other_programs(parts: list[bytes], level: int, strategy: int
 def test_blocks_that_no_buffer_ends_with(stream: bytes, room_in: int, room_out: int) -> None:
     """Buffers end in the middle of blocks: the next round begins with the block, at its bit, behind its window."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(inflater, "IN_BYTES", room_in)
-        patch.setattr(inflater, "OUT_BYTES", room_out)
+        patch.setattr(library, "IN_BYTES", room_in)
+        patch.setattr(library, "OUT_BYTES", room_out)
         assert inflated(stream, len(SAMPLE)) == SAMPLE
 
 

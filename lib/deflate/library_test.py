@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
-from lib.deflate.library import crc32, deflate_block
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK, crc32, deflate_block
 
 DATA = st.one_of(
     st.binary(max_size=300), st.builds(lambda piece, times: piece * times, st.binary(max_size=9), st.integers(0, 999))

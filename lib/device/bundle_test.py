@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
-from lib.device.bundle import MAGIC
 from lib.device.content import code_object_contents, digests
 from lib.device.model import DeviceCode, DeviceError, Method, parse_entry_id
-from lib.device.reader import read_device_code
+from lib.device.reader import MAGIC, read_device_code
 
 ENTRIES = [(HOST, b""), (f"{PREFIX}gfx1030", b"first" * 99), (f"{PREFIX}gfx90a:xnack+", b"second")]
 TARGETS = ("gfx803", "gfx90a:xnack+", "gfx90a:xnack-", "gfx942", "gfx1030", "gfx11-generic")

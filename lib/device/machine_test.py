@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.device.machine import PROCESSORS, code_object_target
+from lib.device.model import PROCESSORS, code_object_target
 from lib.gpus.table import TARGETS
 from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 

@@ -19,10 +19,9 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock
 from typing import BinaryIO, Final
 
-from lib.device.bundle import bundle_table
-from lib.device.content import Forward
-from lib.device.inflate import CHUNK, header_size, pack_header
+from lib.device.content import CHUNK, Forward, header_size, pack_header
 from lib.device.model import Bundle, Compression, Method
+from lib.device.reader import bundle_table
 from lib.device.slice_plan import Remainder
 from lib.device.zstd import ZstdEncoder
 from lib.elf.source import Source

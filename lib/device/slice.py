@@ -15,9 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import BinaryIO, Final
 
-from lib.device.bundle import bundle_table
 from lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Pointer, Span, device_errors
-from lib.device.reader import read_device_code
+from lib.device.reader import bundle_table, read_device_code
 from lib.device.recompress import Recompressed, Recompression, recompress
 from lib.device.slice_plan import (
     Remainder,

@@ -15,8 +15,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from lib.device.bundle import table_size
 from lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Span
+from lib.device.reader import table_size
 from lib.gpus.target_id import TargetId, can_load
 
 #: What clang aligns bundles and code objects to, in bytes, if it is not told otherwise.

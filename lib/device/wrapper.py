@@ -15,8 +15,8 @@ from typing import Final
 
 from lib.device.model import Pointer, SplitWrapper, Wrapper
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
 from lib.elf.model import ElfFile, SectionHeader
+from lib.elf.platforms import BY_MACHINE
 from lib.elf.references import RELA, WORD, rela_batches, relr_runs
 from lib.elf.source import Source
 from lib.pe.model import PeImage, Section

@@ -15,7 +15,7 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import DynamicEdit, SearchPath, Slot, unchanged
+from lib.elf.dynamic_edit import DynamicEdit, Placement, SearchPath, Slot, StringTable, unchanged
 from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS, Room, append_segment, find_slack, grow_last_segment
 from lib.elf.model import ElfFile, refusal
 from lib.elf.moves import Mover, write_dynamic
@@ -23,7 +23,6 @@ from lib.elf.patch import Patch, PatchBuilder, Strategy
 from lib.elf.patched import open_patched
 from lib.elf.reader import read_elf
 from lib.elf.source import ElfError, Source
-from lib.elf.strings import Placement, StringTable
 from lib.elf.versions import verneed_entries
 
 #: Where in an Elf64_Verneed vn_file is, in bytes.

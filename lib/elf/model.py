@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE, CPUS
+from lib.elf.platforms import BY_MACHINE, CPUS
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,13 +11,13 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
+from lib.elf.dynamic_edit import StringTable
+from lib.elf.dynamic_symbols import moved_symbols
 from lib.elf.free_space import MOVABLE, MovedSpan, Room, page_size, tail_alignment
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader
 from lib.elf.patch import PatchBuilder
 from lib.elf.reader import DYN64, PHDR64
 from lib.elf.source import Source
-from lib.elf.strings import StringTable
-from lib.elf.symbols import moved_symbols
 
 #: DT_NULL entries that a moved dynamic section gets behind its end, for later edits.
 SPARE_ENTRIES: Final = 4

@@ -12,10 +12,10 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
+from lib.elf.dynamic_symbols import SYM_SIZE
 from lib.elf.model import ElfFile
+from lib.elf.platforms import BY_MACHINE
 from lib.elf.source import Source
-from lib.elf.symbols import SYM_SIZE
 
 DT_RELA: Final = 7
 DT_RELASZ: Final = 8

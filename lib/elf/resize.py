@@ -14,16 +14,15 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.elf import constants as c
+from lib.elf.dynamic_symbols import moved_symbols, section_symbols
 from lib.elf.free_space import MovedSpan
 from lib.elf.model import ElfFile, ProgramHeader
 from lib.elf.moves import E_PHNUM, E_PHOFF, E_SHOFF, WORD, displace, pack_program, write_dynamic
 from lib.elf.patch import Literal, Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from lib.elf.reader import PHDR64
 from lib.elf.references import Reference, references
-from lib.elf.resize_check import check_resized, require_resizable, require_untorn
-from lib.elf.resize_layout import ResizeLayout, find_resize_layout
+from lib.elf.resize_layout import ResizeLayout, check_resized, find_resize_layout, require_resizable, require_untorn
 from lib.elf.source import Source
-from lib.elf.symbols import moved_symbols, section_symbols
 
 _U16: Final = Struct("<H")
 _U64: Final = Struct("<Q")

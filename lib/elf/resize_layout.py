@@ -8,15 +8,23 @@ its own; the hole is where it was.
 
 A split takes another program header. As in `lib.elf.free_space`, what follows the program headers makes room for
 it: here it moves behind the section, whose segment has pages of its own.
+
+`require_resizable` refuses sections for which that cannot be done, and `check_resized` reads the new file back.
 """
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import BinaryIO, Final
 
 from lib.elf import constants as c
-from lib.elf.free_space import MovedSpan, displaced, page_size
+from lib.elf.free_space import MIN_PAGE, MovedSpan, displaced, page_size
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader
-from lib.elf.reader import MAX_ADDRESS, PHDR64
-from lib.elf.source import ElfError
+from lib.elf.patch import Patch
+from lib.elf.patched import open_patched
+from lib.elf.platforms import BY_MACHINE, CPUS
+from lib.elf.reader import MAX_ADDRESS, PHDR64, SHDR64, read_elf
+from lib.elf.references import dynamic_symbol_section
+from lib.elf.source import ElfError, Source
 
 _ALIGN = 16
 
@@ -186,3 +194,147 @@ def _needed_flags(elf: ElfFile, header: ProgramHeader) -> ProgramHeader:
     )
     was_there = any((one.vaddr, one.memsz) == (header.vaddr, header.memsz) for one in elf.program_headers)
     return header if code or was_there or header.type != c.PT_LOAD else replace(header, flags=header.flags & ~c.PF_X)
+
+
+#: Dynamic entries whose value is an address (gABI, "Dynamic Section"; LSB Core and GNU extensions).
+ADDRESS_TAGS: Final = frozenset(
+    (3, 4, 5, 6, 7, 12, 13, 17, 21, 23, 25, 26, 32, 36, 0x6FFFFEF5, 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE)
+)
+#: No page is larger, in bytes; files are padded up to what they ask for.
+MAX_ALIGNMENT: Final = 1 << 24
+#: What a file says of itself that does not depend on where things are.
+_FACTS: Final = (
+    "type",
+    "machine",
+    "flags",
+    "entry",
+    "soname",
+    "needed",
+    "rpath",
+    "runpath",
+    "interpreter",
+    "versions_needed",
+    "versions_defined",
+    "build_id",
+    "dynamic_spare",
+)
+
+
+def require_resizable(source: Source, elf: ElfFile, index: int) -> ProgramHeader:
+    """Return the one segment that holds the section with this index. Raises ElfError if it cannot be resized."""
+    section = elf.section_headers[index]
+    start, end = section.offset, section.offset + section.size
+    _require_known(source, elf, section)
+    if section.type != c.SHT_PROGBITS or not section.flags & c.SHF_ALLOC or not section.size:
+        raise source.error(section.position, f"{section.name} is not loaded from the file")
+    if section.addralign & (section.addralign - 1):
+        raise source.error(section.position, f"{section.name} is aligned to {section.addralign}, not to a power of two")
+    aligned = [(section.name, section.position, section.addralign)]
+    for name, position, align in [*aligned, *(("PT_LOAD", load.position, load.align) for load in elf.loads)]:
+        if align > MAX_ALIGNMENT:
+            raise source.error(position, f"{name} is aligned to {align:#x} bytes; expected {MAX_ALIGNMENT:#x} at most")
+    _require_loadable(source, elf)
+    loads = [load for load in elf.loads if load.offset < end and start < load.file_end]
+    whole = [load for load in loads if load.offset <= start and end <= load.file_end]
+    if len(loads) != 1 or [load.offset + section.addr - load.vaddr for load in whole] != [start]:
+        reason = f"no single PT_LOAD segment loads {section.name} at its address {section.addr:#x}"
+        raise source.error(section.position, reason)
+    require_untorn(source, elf, index, range(start, end))
+    for other in elf.program_headers:
+        if other is not loads[0] and other.vaddr < section.addr + section.size and section.addr < other.memory_end:
+            raise source.error(other.position, f"a segment overlaps {section.name} at {section.addr:#x}")
+    return loads[0]
+
+
+def _require_known(source: Source, elf: ElfFile, section: SectionHeader) -> None:
+    """Raise ElfError if some reference to the section may stay unknown, or cannot be changed."""
+    if elf.elf_class != 64 or not elf.little_endian or elf.machine not in BY_MACHINE:
+        known = " and ".join(cpu.name for cpu in CPUS)
+        raise source.error(18, f"only 64-bit little-endian files for {known} are edited")
+    addresses = [(entry.position, entry.value) for entry in elf.dynamic if entry.tag in ADDRESS_TAGS]
+    for position, address in [*addresses, (24, elf.entry)]:
+        if section.addr <= address < section.addr + section.size:
+            raise source.error(position, f"{address:#x} is in {section.name}, and not known to be movable")
+    if any(other.type in (c.SHT_RELA, c.SHT_REL) and not other.flags & c.SHF_ALLOC for other in elf.section_headers):
+        reason = "relocations were kept when it was linked (--emit-relocs): they would be wrong"
+        raise source.error(section.position, f"{reason}. Link it without them, or take them out with strip")
+    if elf.dynamic_value(c.DT_REL) is not None:
+        raise source.error(elf.dynamic[0].position, "relocations without addends (DT_REL) are not known here")
+    if elf.dynamic_value(c.DT_SYMTAB) is not None and dynamic_symbol_section(elf) is None:
+        raise source.error(elf.dynamic[0].position, "no section tells of the dynamic symbols (DT_SYMTAB)")
+
+
+def _require_loadable(source: Source, elf: ElfFile) -> None:
+    """Raise ElfError if no loader can load the file as its program headers say."""
+    if not _are_apart(elf, MIN_PAGE):
+        raise source.error(elf.phoff, "PT_LOAD segments are not in order, or share a page")
+    for load in elf.loads:
+        if load.filesz > load.memsz:
+            raise source.error(load.position, "a PT_LOAD segment has more bytes in the file than in memory")
+        if (load.offset - load.vaddr) % MIN_PAGE:
+            raise source.error(load.position, "a PT_LOAD segment's file offset and address differ within a page")
+    # The same byte at two addresses: it could not be at both in the new file, once what is between them changes.
+    for before, after in pairwise(sorted((load for load in elf.loads if load.filesz), key=lambda load: load.offset)):
+        if after.offset < before.file_end:
+            end = min(before.file_end, after.file_end)
+            reason = f"PT_LOAD segments overlap in the file: bytes {after.offset:#x} to {end:#x}"
+            raise source.error(after.position, f"{reason} belong to {before.vaddr:#x} and to {after.vaddr:#x}")
+    own = elf.program_header(c.PT_PHDR)
+    if own is not None and own.offset != elf.phoff:
+        raise source.error(own.position, f"PT_PHDR tells of {own.offset:#x}, but program headers are at {elf.phoff:#x}")
+
+
+def require_untorn(source: Source, elf: ElfFile, index: int, offsets: range) -> None:
+    """Raise ElfError when anything but the section with this index, and its segment, has bytes on both sides or inside.
+
+    `offsets` is what is taken out of the file; where it is empty, something is inserted there.
+    """
+    own = elf.section_headers[index]
+    tables = [(0, 64, 0), (elf.phoff, elf.phoff + PHDR64.size * len(elf.program_headers), 32)]
+    tables += [(elf.shoff, elf.shoff + SHDR64.size * len(elf.section_headers), 40)]
+    tables += [(s.offset, s.file_end, s.position) for s in elf.section_headers if s is not own and s.type != c.SHT_NULL]
+    tables += [
+        (header.offset, header.file_end, header.position)
+        for header in elf.program_headers
+        if header.type != c.PT_LOAD or not header.offset <= own.offset < header.file_end
+    ]
+    for start, end, position in tables:
+        if (start < offsets.stop and offsets.start < end) or offsets.start < start < offsets.stop:
+            raise source.error(position, f"what this tells of overlaps {own.name} at {own.offset:#x}")
+
+
+def check_resized(old: ElfFile, patch: Patch, file: BinaryIO, index: int, layout: ResizeLayout) -> None:
+    """Read the patched file back. Raises ElfError unless it has the same facts as the old one."""
+    position = old.section_headers[index].position
+    try:
+        new = read_elf(open_patched(patch, file), old.path)
+    except ElfError as error:
+        raise ElfError(old.path, position, f"contradictory file: it would be damaged by the edit: {error}") from error
+    same = all(getattr(old, fact) == getattr(new, fact) for fact in _FACTS)
+    if not same or [entry.tag for entry in old.dynamic] != [entry.tag for entry in new.dynamic]:
+        raise ElfError(old.path, position, "contradictory file: after the edit it would say other things of itself")
+    page = page_size(old) if _are_apart(old, page_size(old)) else MIN_PAGE
+    if not _are_apart(new, page):
+        raise ElfError(old.path, position, "contradictory file: after the edit its segments would share pages")
+    for number, (before, after) in enumerate(zip(old.section_headers, new.section_headers, strict=True)):
+        if number != index and before.type not in (c.SHT_NULL, c.SHT_NOBITS) and before.size:
+            displaced = any(span.holds(before.offset, before.size) for span, _ in layout.behind.spans)
+            lost = not displaced and _new_offsets(patch, before) != (after.offset, after.file_end - 1)
+            if lost or (_is_loaded(old, before) and not _is_loaded(new, after)):
+                raise ElfError(old.path, before.position, f"contradictory file: the edit would lose section {number}")
+
+
+def _are_apart(elf: ElfFile, page: int) -> bool:
+    """Whether PT_LOAD segments are in order and have pages of their own."""
+    loads = [load for load in elf.loads if load.memsz]
+    return all(a.memory_end <= b.vaddr - b.vaddr % page for a, b in pairwise(loads))
+
+
+def _new_offsets(patch: Patch, section: SectionHeader) -> tuple[int | None, int | None]:
+    """Where the first and the last byte of a section are in the new file."""
+    return patch.new_offset(section.offset), patch.new_offset(section.file_end - 1)
+
+
+def _is_loaded(elf: ElfFile, section: SectionHeader) -> bool:
+    """Whether a section is loaded from where it stands."""
+    return bool(section.flags & c.SHF_ALLOC) and elf.offset_of(section.addr, section.size) == section.offset

@@ -15,8 +15,8 @@ from struct import Struct
 from typing import Final
 
 from lib.elf import constants as c
-from lib.elf.cpus import BY_MACHINE
 from lib.elf.dynamic_edit import encode
+from lib.elf.platforms import BY_MACHINE
 from lib.elf.reader import PHDR64, SHDR64
 
 #: The ELF header with e_ident, which readers look at first.

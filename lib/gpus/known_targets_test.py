@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.gpus.known_targets import is_known, suggestion
+from lib.gpus.paths import is_known, suggestion
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from elftools.elf.hash import ELFHashTable
 from lib.common.program import ToolError
 from lib.elf import constants as c
 from lib.elf.reader import read_elf
-from lib.pack.forwarder import COMMENT, forwarder
+from lib.pack.stand_ins import COMMENT, forwarder
 
 HERE = {"x86_64": c.EM_X86_64, "aarch64": c.EM_AARCH64}[platform.machine()]
 MACHINES = [c.EM_X86_64, c.EM_AARCH64]

@@ -9,7 +9,7 @@ from develop.testing.pe_sample import Sample
 from develop.testing.tiny_elf import program
 from lib.common.program import ToolError
 from lib.elf import constants as c
-from lib.pack.launcher import PE_SECTION, SECTION, finished_launcher
+from lib.pack.stand_ins import PE_SECTION, SECTION, finished_launcher
 from lib.pe import constants as pe
 from lib.pe.reader import read_pe
 

@@ -10,11 +10,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-from lib.deflate.blocks import in_order
-from lib.deflate.library import crc32, deflate_block
-from lib.pack.content import Block, Stretch, entry_blocks
+from lib.deflate.library import crc32, deflate_block, in_order
+from lib.pack.content import Block, Slices, Stretch, entry_blocks
 from lib.pack.segment import Levels, Packed, SegmentIndex
-from lib.pack.slices import Slices
 from lib.plan.edits import Edits
 
 #: Blocks per thread that wait for it: enough that none is idle while this one reads, digests and writes.

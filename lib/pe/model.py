@@ -7,7 +7,7 @@ bytes from where the image is loaded.
 from dataclasses import dataclass
 from typing import Final
 
-from lib.elf.cpus import WINDOWS_CPUS
+from lib.elf.platforms import WINDOWS_CPUS
 from lib.pe import constants as c
 
 

@@ -16,9 +16,8 @@ from typing import BinaryIO, Final
 
 from lib.elf.source import MAX_COUNT, Source
 from lib.pe import constants as c
-from lib.pe.image import Image
 from lib.pe.model import Import, PeImage, Section, Symbol
-from lib.pe.resources import read_manifest, read_version
+from lib.pe.resources import Image, read_manifest, read_version
 
 DOS_MAGIC: Final = b"MZ"
 PE_MAGIC: Final = b"PE\0\0"

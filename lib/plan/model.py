@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError
-from lib.elf.cpus import CPUS, WINDOWS_CPUS
+from lib.elf.platforms import CPUS, WINDOWS_CPUS
 from lib.gpus.architectures import loads, named
 from lib.plan.edits import Record, with_tuples
 

@@ -12,9 +12,17 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import IO
 
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, STORED, blocks
-from lib.deflate.inflater import InflateError, inflate
-from lib.deflate.library import crc32, deflate_block
+from lib.deflate.library import (
+    BLOCK_BYTES,
+    FINAL_BLOCK,
+    SMALLEST,
+    STORED,
+    InflateError,
+    blocks,
+    crc32,
+    deflate_block,
+    inflate,
+)
 from lib.wheel.output_file import Output
 
 #: The polynomial, bits reversed, as zlib has it.

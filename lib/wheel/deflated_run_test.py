@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.deflate.blocks import BLOCK_BYTES
+from lib.deflate.library import BLOCK_BYTES
 from lib.wheel.deflated_run import Run, combine, join, small_run
 
 

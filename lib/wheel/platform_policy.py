@@ -22,7 +22,7 @@ from typing import Any
 from delvewheel._dll_list import MachineType, ignore_names
 
 from lib.common.program import ToolError
-from lib.elf.cpus import CPUS, WINDOWS_CPUS
+from lib.elf.platforms import CPUS, WINDOWS_CPUS
 
 #: Architecture of a tag -> Machine of PE images, or e_machine of ELF files: those that ROCm is built for.
 LINUX_MACHINES = {cpu.name: cpu.elf_machine for cpu in CPUS}

@@ -15,7 +15,6 @@ from dataclasses import replace
 from struct import Struct
 from typing import BinaryIO, Final
 
-from lib.wheel.zip_directory import Directory, find_directory
 from lib.wheel.zip_members import (
     DEFLATED,
     FLAG_DESCRIPTOR,
@@ -25,9 +24,11 @@ from lib.wheel.zip_members import (
     FLAG_UTF8,
     STORED,
     Archive,
+    Directory,
     Fault,
     Trouble,
     ZipMember,
+    find_directory,
 )
 
 LIMIT_32: Final = 0xFFFFFFFF

@@ -13,7 +13,6 @@ def _sdk_split_wheel_impl(ctx):
         fail("{}: wheel: {} is not a wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
-    sizes = [ctx.actions.declare_file(ctx.label.name + ".sizes." + kind) for kind in ["json", "txt"]]
     args = tool_args(ctx)
     args.add_joined(ctx.attr.targets, join_with = ",", format_joined = "--targets=%s")
     args.add(ctx.attr.shape, format = "--shape=%s")
@@ -25,14 +24,13 @@ def _sdk_split_wheel_impl(ctx):
     args.add(ctx.attr.compression, format = "--compression=%s")
     args.add(directory.path, format = "--output=%s")
     args.add(report, format = "--report=%s")
-    args.add_all(sizes, format_each = "--size-report=%s")
     args.add_all([ctx.file.wheel], format_each = "--wheels=%s")
     run_tool(
         ctx,
         tool = ctx.attr._split_wheel,
         args = args,
         inputs = [ctx.file.wheel],
-        outputs = [directory, report] + sizes,
+        outputs = [directory, report],
         mnemonic = "RocmSplitWheel",
         progress_message = "Splitting wheel %{input}",
         threads = 8,
@@ -40,15 +38,14 @@ def _sdk_split_wheel_impl(ctx):
     )
     return [
         DefaultInfo(files = depset([directory])),
-        OutputGroupInfo(report = depset([report]), size_report = depset(sizes)),
+        OutputGroupInfo(report = depset([report])),
     ]
 
 sdk_split_wheel = rule(
     doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `rocm-wheels split` does.
 
 The output is a directory with the target's name. [split-wheels.md](../wheels/split-wheels.md) says what it contains, and how installers
-use it. The output group `report` has `{name}.report.txt`: what each wheel has, and what was left as it is. `size_report` has the sizes before and after, to download and installed: `{name}.sizes.txt` and, for
-programs, `{name}.sizes.json`. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
+use it. The output group `report` has `{name}.report.txt`: what each wheel has, its sizes before and after, and what was left as it is. The wheel can be another rule's, such as a `py_wheel`, or a file that was fetched.""",
     implementation = _sdk_split_wheel_impl,
     attrs = {
         "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed or size of the thin wheels."),

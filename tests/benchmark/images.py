@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from lib.deflate.inflater import OUT_BYTES, inflate
+from lib.deflate.library import OUT_BYTES, inflate
 from lib.wheel.deflated_run import Run
 from tests.benchmark import report
 from tests.benchmark.cost import Cost, Meter

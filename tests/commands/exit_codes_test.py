@@ -8,7 +8,7 @@ import pytest
 from develop.testing.fat_wheel import FAT
 from develop.testing.framework_wheel import EXPECTS, sdk
 from develop.testing.wheel_sample import Sample
-from hip.tools.compile_commands import tool as compile_commands
+from hip.tools import compile_commands
 from lib.common.command import CANNOT_RUN, FOUND, OK
 from tools.fetch.lock import tool as lock
 from wheels import command as rocm_wheels

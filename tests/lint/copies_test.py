@@ -2,7 +2,7 @@
 
 import re
 
-from lib.elf.cpus import CPUS
+from lib.elf.platforms import CPUS
 from lib.pack.segment import LEVELS
 from lib.pe.constants import DLL_DIRECTORIES
 from tests.lint.workspace import WORKSPACE

@@ -86,13 +86,13 @@ def test_every_source_is_in_a_folder_of_the_page() -> None:
         ("rules/private/common/a.bzl", 'load("//rules/private:a.bzl", "a")\n', "load"),
         ("packaging/a.bzl", 'load("//hip/private:a.bzl", "a")\n', "load"),
         ("rules/BUILD.bazel", 'load("//packaging:a.bzl", "a")\n', "load"),
-        ("packaging/BUILD.bazel", 'py_library(name = "a", deps = ["//hip/tools/slice"])\n', "label"),
+        ("packaging/BUILD.bazel", 'py_library(name = "a", deps = ["//hip/tools/prefix"])\n', "label"),
     ],
 )
 def test_a_planted_arrow_is_found(tmp_path: Path, file: str, text: str, kind: str) -> None:
     for folder in LEVEL:
         (tmp_path / folder).mkdir(parents=True, exist_ok=True)
-    (tmp_path / "hip/tools/slice").mkdir(parents=True)
+    (tmp_path / "hip/tools/prefix").mkdir(parents=True)
     (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / file).write_text(text)
     (complaint,) = wrong(arrows(tmp_path, [file]))

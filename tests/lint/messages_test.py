@@ -33,7 +33,6 @@ STUMBLING: Final = {
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/sdk_requiring_wheel.bzl": "its tool and init_py load ROCm",
-    "wheels/verify/documentation.py": "writes a page of this project",
 }
 
 

@@ -12,22 +12,20 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from lib.common.program import ToolError
-from lib.device.bundle import is_bundle
 from lib.device.content import digests
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import Bundle, CodeObject, DeviceCode
-from lib.device.reader import read_device_code
+from lib.device.reader import is_bundle, read_device_code
 from lib.elf.model import SectionHeader
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from lib.gpus.code_sections import COUNTED
+from lib.gpus.gpu_files import COUNTED
 from lib.gpus.target_id import TargetId
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader
-from wheels.verify.device.package_contents import target_of_name
+from wheels.verify.device.package_targets import target_of_name
 from wheels.verify.device.stray_code import Opener, Places, StrayCode, may_have_stray, stray_in_file
-from wheels.verify.member_facts import HEAD
-from wheels.verify.wheel import OpenedWheel, open_wheel
+from wheels.verify.wheel import HEAD, OpenedWheel, open_wheel
 
 #: The target of code objects whose entry ID names none.
 NO_TARGET: Final = "(no target)"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from lib.device.inflate import CHUNK
+from lib.device.content import CHUNK
 from lib.device.model import Pointer
 from wheels.code.tool import main
 

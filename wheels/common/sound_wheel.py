@@ -23,9 +23,8 @@ from lib.wheel.zip_members import ZipMember
 from wheels.verify.checks import archive, names, record
 from wheels.verify.engine import Request, read_distributions
 from wheels.verify.finding import Finding
-from wheels.verify.model import Wheel
+from wheels.verify.model import Collector, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Collector
 from wheels.verify.wheel import open_wheel
 
 #: What writing RECORD anew mends. A RECORD that cannot be read is not among these: no installer takes such a wheel.
@@ -126,9 +125,8 @@ def _stamp(path: Path) -> tuple[int, int]:
 
 
 def _findings(wheel: Wheel) -> Iterator[Finding]:
-    for suite in (archive.SUITE, names.SUITE, record.SUITE):
-        if suite.check_wheel is not None:
-            yield from suite.check_wheel(wheel, Settings())
+    for module in (archive, names, record):
+        yield from module.check(wheel, Settings())
 
 
 def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:

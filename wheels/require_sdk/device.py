@@ -3,9 +3,12 @@
 An SDK may have libraries without device code, and a package with that code for each GPU. Extras of the distribution
 that users install, the selector, bring these packages: `device` that for the GPU of the machine, `device-gfx942` that
 for one GPU, `device-all` those for all. Of an SDK without a selector, the wheel requires the packages themselves.
+
+Where METADATA requires a package of the SDK already, and the requirement counts, it must accept the SDK.
 """
 
-from collections.abc import Collection, Mapping
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -18,13 +21,27 @@ from lib.common.command import CannotRunError
 from lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from lib.common.program import ToolError
 from lib.gpus.families import package_owner
-from lib.gpus.known_targets import is_known, suggestion
+from lib.gpus.paths import is_known, suggestion, target_of_distribution
 from wheels.common.sound_wheel import SoundWheel
-from wheels.require_sdk.init_py import InitPy
 from wheels.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from wheels.require_sdk.sdk import Sdk
-from wheels.verify.wheel_set.closure import applies
+from wheels.verify.wheel_set.closure import accepts, applies
 from wheels.verify.wheel_set.model import Package
+
+
+@dataclass(frozen=True)
+class InitPy:
+    """An SDK's selector, and the module that loads its libraries: the program that calls this command knows them."""
+
+    file_name: str
+    """What it is called in the import package."""
+    distribution: str
+    """What it imports, and the wheel so requires: the selector, whose extras bring the SDK's packages."""
+    text: Callable[[Sequence[str], str | None], str]
+    """Return its source, given file names of libraries that are needed, and the SDK's version, or None for any."""
+    libraries: str
+    """The package whose device code is in other packages, one for each GPU, which the selector's extras bring."""
+
 
 #: What Python calls the platform of wheels that have programs in ELF (`sys.platform`).
 _LINUX: Final = "linux"
@@ -216,3 +233,57 @@ def _without_selector(
         )
     added = [Requirement(f"{packages[one].name}{specifier or f'=={packages[one].version}'}") for one in targets]
     return DeviceCode(tuple(added), lines=tuple(f"{one}, because {gpus.reason}" for one in added))
+
+
+#: Variables of markers about the kernel of the machine that installs a wheel: nobody knows it here.
+_UNKNOWN: Final = re.compile(r"\b(?:platform_release|platform_version)\b")
+
+
+def counts(package: Package, requirement: Requirement, extra: str = "") -> bool:
+    """Whether a requirement of a wheel counts on a machine that installs it; what depends on the kernel may."""
+    if applies(requirement, extra, tags=package.tags):
+        return True
+    text = str(requirement.marker or "")
+    return bool(_UNKNOWN.search(text)) and ("extra" in text) == bool(extra)
+
+
+def check_required(package: Package, name: str, version: Version) -> list[Requirement]:
+    """Return what METADATA requires of a distribution. Raises ToolError if that is another version."""
+    there = [one for one in package.requires if canonicalize_name(one.name) == name and counts(package, one)]
+    for one in there:
+        if not accepts(one, version):
+            raise ToolError(
+                f"{package.filename}: METADATA requires {one}, and --sdk has version {version}. Give the wheels of "
+                "the version that it requires, or build the wheel without this requirement"
+            )
+    return there
+
+
+def check_other_gpu(package: Package, name: str) -> None:
+    """Raise ToolError if METADATA requires the same package for another GPU."""
+    target = target_of_distribution(name)
+    for one in package.requires if target else ():
+        other = target_of_distribution(canonicalize_name(one.name))
+        kinds = {text.removesuffix(f"-{(word or '').lower()}") for text, word in ((name, target), (one.name, other))}
+        if other and other != target and len(kinds) == 1 and counts(package, one):
+            raise ToolError(
+                f"{package.filename}: METADATA requires {one}, and --sdk has {name}, for another GPU. Give the "
+                "packages for that GPU, or the wheel as it was before it required them"
+            )
+
+
+def lost_extras(package: Package, added: Sequence[Requirement], versions: Mapping[str, Version]) -> tuple[str, ...]:
+    """Return lines on extras of a wheel that nobody can install with the requirements that are added to it.
+
+    `versions` are the SDK's, by the names of these requirements.
+    """
+    lines = []
+    for extra in sorted(package.extras):
+        for one in package.requires:
+            name = canonicalize_name(one.name)
+            new = next((other for other in added if canonicalize_name(other.name) == name), None)
+            is_lost = new is not None and not accepts(one, versions[name])
+            if is_lost and counts(package, one, extra) and not counts(package, one):
+                own = f"{package.name}[{extra}]"
+                lines.append(f"{own} can no longer be installed: it requires {one}, and {package.name} {new}")
+    return tuple(lines)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wheels.require_sdk.names import known_as, stem, ungrafted
+from wheels.require_sdk.libraries import known_as, stem, ungrafted
 
 KNOWN = ("libhip.so.7", "libblas.so.5.1", "libopen.so", "libz-ng.so.2", "libLLVM.so.23.0git")
 

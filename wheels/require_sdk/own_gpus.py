@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from lib.common.program import ToolError
-from lib.device.machine import code_object_target
+from lib.device.model import code_object_target
 from lib.elf import constants as c
 from lib.gpus.families import is_target, overlap, package_owner, parse_family
-from lib.gpus.known_targets import suggestion
-from lib.gpus.paths import target_of_local_version
+from lib.gpus.paths import suggestion, target_of_local_version
 from lib.gpus.table import TARGETS
 from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV
 from wheels.common.sound_wheel import SoundWheel
-from wheels.verify.device.package_contents import device_files, known_targets
+from wheels.verify.device.package_targets import device_files, known_targets
 from wheels.verify.model import DistributionSet
 from wheels.verify.wheel_set.gather import gather
 from wheels.verify.wheel_set.model import Package

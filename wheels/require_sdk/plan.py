@@ -18,12 +18,27 @@ from lib.elf.model import after_origin
 from lib.gpus.paths import split_local_version, target_of_distribution
 from lib.wheel.metadata_editor import CoreMetadata
 from lib.wheel.wheel_name import WheelName, sortable_label, with_local
-from wheels.common.sound_wheel import SIGNATURES, SoundWheel
-from wheels.require_sdk.conditions import check_other_gpu, check_required, lost_extras
-from wheels.require_sdk.device import DeviceCode, find_selector, plan_device
-from wheels.require_sdk.init_py import InitPy
-from wheels.require_sdk.mentions import mentioned, opened_by_name
-from wheels.require_sdk.needs import Copy, FileNeeds, copies, directory_entries, file_needs, matches, orphans
+from wheels.common.sound_wheel import SoundWheel
+from wheels.require_sdk.device import (
+    DeviceCode,
+    InitPy,
+    check_other_gpu,
+    check_required,
+    find_selector,
+    lost_extras,
+    plan_device,
+)
+from wheels.require_sdk.needs import (
+    Copy,
+    FileNeeds,
+    copies,
+    directory_entries,
+    file_needs,
+    matches,
+    mentioned,
+    opened_by_name,
+    orphans,
+)
 from wheels.require_sdk.own_gpus import Gpus
 from wheels.require_sdk.sdk import Sdk, SdkFacts
 from wheels.verify.model import DistributionSet
@@ -31,9 +46,6 @@ from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.gather import LINKED, gather
 from wheels.verify.wheel_set.linking import system_names
 from wheels.verify.wheel_set.model import Linked, Package
-
-#: Files of the .dist-info directory that the new wheel has its own of, or none.
-MADE = ("METADATA", "RECORD", *SIGNATURES)
 
 
 @dataclass(frozen=True)

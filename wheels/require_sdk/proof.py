@@ -13,15 +13,14 @@ from packaging.utils import canonicalize_name
 
 from lib.common.program import ToolError
 from lib.elf.dynamic_symbols import DynamicSymbols, NeededSymbol
-from lib.elf.system_libraries import is_system_library
+from lib.elf.platforms import is_system_library
+from wheels.require_sdk.libraries import symbols_of
 from wheels.require_sdk.needs import matches, shown
 from wheels.require_sdk.plan import FileEdit, RequiringWheel
-from wheels.require_sdk.symbols import symbols_of
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import applies, by_name, closure
-from wheels.verify.wheel_set.installation import Installation, install
 from wheels.verify.wheel_set.linking import VERSION, check_linking, system_names
-from wheels.verify.wheel_set.loader import Loading, Missing
+from wheels.verify.wheel_set.loader import Installation, Loading, Missing, install
 from wheels.verify.wheel_set.model import Package
 
 #: Symbols of the interpreter, which loads extension modules.

@@ -329,7 +329,7 @@ def test_an_interrupted_run_leaves_nothing(
     def interrupted(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("wheels.require_sdk.write.write_wheel", interrupted)
+    monkeypatch.setattr("wheels.common.copying.write_wheel", interrupted)
     assert run(tmp_path, EXPECTS) == 130
     assert capsys.readouterr().err == "rocm-wheels require-sdk: interrupted; nothing was written\n"
     assert not (tmp_path / "out").exists()

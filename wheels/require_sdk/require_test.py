@@ -34,7 +34,7 @@ from develop.testing.wheel_sample import METADATA, Sample, zipped
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import read_elf
-from lib.pack.forwarder import forwarder
+from lib.pack.stand_ins import forwarder
 from wheels.require_sdk import tool
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
@@ -425,7 +425,7 @@ def test_a_full_disk(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
         del arguments
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("wheels.require_sdk.write.write_wheel", full)
+    monkeypatch.setattr("wheels.common.copying.write_wheel", full)
     assert run(tmp_path, EXPECTS) == 2
     said = capsys.readouterr().err
     assert said.startswith(f"rocm-wheels require-sdk: {tmp_path / 'out'}: No space left on device; about ")

@@ -13,7 +13,7 @@ from rocm_sdk.init_py import init_py_text
 from rocm_sdk.library_table import LIBRARIES
 
 from wheels.require_sdk import tool
-from wheels.require_sdk.init_py import InitPy
+from wheels.require_sdk.device import InitPy
 
 
 def init_py(needed: Sequence[str], version: str | None) -> str:

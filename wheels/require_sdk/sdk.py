@@ -21,17 +21,15 @@ from lib.elf.dynamic_symbols import DynamicSymbols
 from lib.elf.library_name import parse_library_name
 from lib.gpus.paths import target_of_distribution
 from lib.wheel.zip_members import ZipMember
-from wheels.require_sdk.names import stem
+from wheels.require_sdk.libraries import COLLECTOR, stem, symbols_of
 from wheels.require_sdk.own_gpus import Gpus
-from wheels.require_sdk.symbols import COLLECTOR, symbols_of
 from wheels.verify.engine import find_distributions
-from wheels.verify.member_facts import Reader, is_dist_info, read_members
 from wheels.verify.model import DistributionSet, FileFacts
-from wheels.verify.wheel import OpenedWheel, make_wheel, open_wheel
+from wheels.verify.wheel import OpenedWheel, Reader, is_dist_info, make_wheel, open_wheel, read_members
 from wheels.verify.wheel_set.closure import applies
 from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from wheels.verify.wheel_set.model import Linked, Package
-from wheels.verify.wheel_set.selector import MAX_SIZE, is_selector_file
+from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file
 from wheels.verify.windows import is_for_windows
 
 
@@ -233,7 +231,7 @@ class Sdk:
     def _selectors(self, sdists: Sequence[Path]) -> tuple[Package, ...]:
         """Return the distributions that select others. Raises ToolError for damaged ones."""
         found, faults = gather(DistributionSet((), tuple(sdists)))
-        for name, path, why in faults.found:
+        for name, path, why in faults:
             raise ToolError(f"{name}: {path or 'this sdist'}: {why}. Download it again, or leave it out of --sdk")
         wheels = [
             self._package(number, [member])

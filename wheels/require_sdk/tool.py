@@ -15,17 +15,17 @@ from packaging.version import Version
 
 from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
 from lib.common.program import printable, size_text
-from lib.pack.segment import LEVELS
 from lib.wheel.wheel_writer import Written
+from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
-from wheels.require_sdk.init_py import InitPy
+from wheels.require_sdk.device import InitPy
+from wheels.require_sdk.libraries import COLLECTOR
 from wheels.require_sdk.needs import Copy
 from wheels.require_sdk.own_gpus import own_gpus, parse_gpus
 from wheels.require_sdk.plan import RequiringWheel, Wishes, plan_wheel
 from wheels.require_sdk.proof import Proof, prove
 from wheels.require_sdk.sdk import Sdk
-from wheels.require_sdk.symbols import COLLECTOR
 from wheels.require_sdk.write import Writer, space_for_wheel
 
 EPILOG = """what changes:
@@ -83,12 +83,6 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_arguments(result)
-    return result
-
-
-def add_arguments(result: argparse.ArgumentParser) -> None:
-    """Add all arguments to a parser; `Arguments` has what it makes of them."""
     add = result.add_argument
     add("wheel", type=Path, metavar="WHEEL", help="a wheel whose libraries need an SDK")
     add(
@@ -107,38 +101,6 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         help="versions of the SDK to require (default: == the version of each package)",
     )
     add("--drop-bundled", action="store_true", help="leave out copies of the SDK's libraries, and use the SDK's")
-    _add_patterns(result)
-    add(
-        "--device",
-        default="",
-        metavar="GPUS",
-        help="GPU targets whose packages the wheel requires; or machine (the GPU of the machine that installs the "
-        "wheel), all, or none (default: the GPU of the wheel's own device code, if there is only one, otherwise "
-        "machine)",
-    )
-    add(
-        "--local-version",
-        default="",
-        metavar="TEXT",
-        help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
-    )
-    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
-    add(
-        "--drop-signatures",
-        action="store_true",
-        help="also take a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
-    )
-    add(
-        "--rewrite-record",
-        action="store_true",
-        help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
-    )
-    add("--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)")
-
-
-def _add_patterns(result: argparse.ArgumentParser) -> None:
-    """Add the arguments that may be repeated."""
-    add = result.add_argument
     add(
         "--leave",
         action="append",
@@ -168,6 +130,23 @@ def _add_patterns(result: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="symbols that the SDK need not have; may be repeated",
     )
+    add(
+        "--device",
+        default="",
+        metavar="GPUS",
+        help="GPU targets whose packages the wheel requires; or machine (the GPU of the machine that installs the "
+        "wheel), all, or none (default: the GPU of the wheel's own device code, if there is only one, otherwise "
+        "machine)",
+    )
+    add(
+        "--local-version",
+        default="",
+        metavar="TEXT",
+        help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
+    )
+    add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
+    add_wheel_arguments(result)
+    return result
 
 
 def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:

@@ -7,8 +7,7 @@ import pytest
 from develop.testing.fat_wheel import FAT, TARGETS, code_object, written
 from develop.testing.wheel_sample import Sample
 from wheels.common.sound_wheel import read_sound_wheel
-from wheels.split.device_files import DeviceFile, Form, device_files
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import DeviceFile, Form, device_files, parse_groups
 
 
 def found(folder: Path, sample: Sample, whole: tuple[str, ...] = ()) -> dict[str, tuple[Form, str]]:

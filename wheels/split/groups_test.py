@@ -4,7 +4,7 @@ import pytest
 
 from lib.common.program import ToolError
 from lib.gpus.target_id import parse_target_id
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import parse_groups
 
 
 def test_targets_and_families_are_groups_sorted_by_label() -> None:

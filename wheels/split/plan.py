@@ -19,14 +19,14 @@ from typing import Final
 
 from lib.common.command import CannotRunError, some
 from lib.common.program import ToolError
-from lib.gpus.known_targets import suggestion
+from lib.gpus.paths import suggestion
 from lib.gpus.target_id import TargetId
 from lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from lib.wheel.metadata_editor import REQUIREMENTS, CoreMetadata
 from lib.wheel.wheel_name import WheelName, with_local
-from wheels.common.sound_wheel import SIGNATURES, SoundWheel
-from wheels.split.device_files import DeviceFile, Form, device_files
-from wheels.split.groups import Group
+from wheels.common.copying import MADE
+from wheels.common.sound_wheel import SoundWheel
+from wheels.split.device_files import DeviceFile, Form, Group, device_files
 from wheels.verify.device.stray_code import stray_code
 
 #: How the names of AMD's distributions begin.
@@ -47,8 +47,6 @@ def device_name(name: WheelName, label: str) -> WheelName:
     return WheelName(distribution, name.version, name.tags, f"{distribution}-{name.version}")
 
 
-#: Files of the .dist-info directory that every thin wheel has its own of, or none.
-MADE: Final = ("METADATA", "RECORD", *SIGNATURES)
 #: Files of the .dist-info directory that device wheels have as well: WHEEL, and licence texts, old and new (PEP 639).
 DEVICE_TEXTS: Final = ("WHEEL", "licenses/*", "LICEN[CS]E*", "COPYING*", "NOTICE*", "AUTHORS*")
 

@@ -128,7 +128,7 @@ def test_equal_wheels_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "other").mkdir()
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     first = split(written(tmp_path), tmp_path / "thin", targets="gfx1100,gfx942")
-    monkeypatch.setattr("wheels.split.write.usable_cores", lambda wanted: usable_cores(wanted) + 3)
+    monkeypatch.setattr("wheels.common.copying.usable_cores", lambda wanted: usable_cores(wanted) + 3)
     second = split(written(tmp_path / "other"), tmp_path / "deep/er", targets="gfx942,gfx1100")
     assert first == second
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")

@@ -6,23 +6,22 @@ The wheel that you give is read and never changed. Code that a GPU can load is k
 import argparse
 import os
 import sys
+import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.command import FOUND, CannotRunError, exit_codes, run_command
-from lib.common.program import printable
-from lib.pack.segment import LEVELS
+from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
+from lib.common.program import printable, size_text
 from lib.variants.variant_format import DRAFT, SCHEMA
+from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import check_free, publish, scratch_directory
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
-from wheels.split.flat_index import write_flat_index
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import parse_groups
 from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
-from wheels.split.sizes import SplitSizes, describe, measure, write_report
-from wheels.split.write import space_for_thin_wheels, write_thin_wheels
-from wheels.verify.device.stray_code import COLLECTOR
+from wheels.split.write import space_for_thin_wheels, write_flat_index, write_thin_wheels
+from wheels.verify.device.stray_code import COLLECTOR, stray_code
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
@@ -64,7 +63,6 @@ class Arguments:
     drop_signatures: bool
     rewrite_record: bool
     compression: str
-    size_report: list[Path]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -76,12 +74,6 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_arguments(result)
-    return result
-
-
-def add_arguments(result: argparse.ArgumentParser) -> None:
-    """Add all arguments to a parser; `Arguments` has what it makes of them."""
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
@@ -95,27 +87,8 @@ def add_arguments(result: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="keep the code for all GPUs in files whose paths match; may be repeated",
     )
-    result.add_argument(
-        "--drop-signatures",
-        action="store_true",
-        help="also split a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
-    )
-    result.add_argument(
-        "--rewrite-record",
-        action="store_true",
-        help="also split a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
-    )
-    result.add_argument(
-        "--compression", choices=LEVELS, default="balanced", help="speed or size (default: %(default)s)"
-    )
-    result.add_argument(
-        "--size-report",
-        action="append",
-        default=[],
-        type=Path,
-        metavar="FILE",
-        help="write download and installed sizes before and after, as JSON if FILE ends in .json; may be repeated",
-    )
+    add_wheel_arguments(result)
+    return result
 
 
 def check_places(plans: Sequence[ThinWheel]) -> None:
@@ -123,6 +96,46 @@ def check_places(plans: Sequence[ThinWheel]) -> None:
     place, count = Counter(plan.place for plan in plans).most_common(1)[0]
     if count > 1:
         raise CannotRunError(f"{place}: {count} of the wheels would be written to this path; name each wheel once")
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes of a wheel: the file, and the files in it."""
+
+    download: int
+    installed: int
+
+    def text(self, before: "Size | None" = None) -> str:
+        """Return both for people, with parts of what they were before."""
+        download, installed = (
+            size_text(now) + (f" ({_part(now, then)})" if before else "")
+            for now, then in ((self.download, (before or self).download), (self.installed, (before or self).installed))
+        )
+        return f"{download}, installed {installed}"
+
+
+def _part(now: int, then: int) -> str:
+    return f"{100 * now / then:.0f}%" if then else "0%"
+
+
+def _size_of(path: Path) -> Size:
+    with zipfile.ZipFile(path) as archive:
+        return Size(path.stat().st_size, sum(member.file_size for member in archive.infolist()))
+
+
+def describe(fat: SoundWheel, plans: Sequence[ThinWheel], folder: Path) -> Iterator[str]:
+    """Yield lines: the fat wheel, what of it cannot be split, and each thin one in `folder` with what it lacks."""
+    before = Size(fat.wheel.size, sum(file.size for file in fat.wheel.files.values()))
+    yield f"{fat.path.name}: {before.text()}"
+    yield from fat.record_lines()
+    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat.wheel))
+    for plan in plans:
+        yield f"  {plan.place}: {_size_of(folder / plan.place).text(before)}"
+        if plan.left_out:
+            yield f"    without {some(plan.left_out)}: for other GPUs"
+        for target in sorted({target for file in plan.files for target in file.absent}):
+            lacking = [file.path for file in plan.files if target in file.absent]
+            yield f"    no code for {target} in {some(lacking)}"
 
 
 def split(arguments: Arguments) -> list[str]:
@@ -142,22 +155,18 @@ def split(arguments: Arguments) -> list[str]:
     check_places(all_plans)
     check_free(arguments.output, places)
     lines: list[str] = []
-    sizes: list[SplitSizes] = []
     needed = sum(space_for_thin_wheels(fat, plans) for fat, plans in planned)
     if arguments.shape == WHEEL_VARIANTS:
         needed += sum(fat.wheel.size for fat, _ in planned)
     with scratch_directory(arguments.output, needed) as scratch:
         for fat, plans in planned:
             write_thin_wheels(fat, plans, scratch, arguments.compression)
-            sizes.append(measure(fat, plans, scratch))
-            lines += describe(fat, plans, sizes[-1])
+            lines += describe(fat, plans, scratch)
         if arguments.shape == WHEEL_VARIANTS:
             fats = [fat for fat, _ in planned]
             more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
             places, lines = [*places, *more], [*lines, *said]
         publish(scratch, arguments.output, places)
-    for path in arguments.size_report:
-        write_report(path, sizes)
     return lines
 
 

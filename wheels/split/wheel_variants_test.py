@@ -33,7 +33,7 @@ from lib.variants.variant_format import (
     variant_label,
 )
 from wheels.split import tool
-from wheels.split.groups import parse_groups
+from wheels.split.device_files import parse_groups
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
 
@@ -264,7 +264,7 @@ def test_what_fails_late_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     def fail(*arguments: object) -> None:
         raise ToolError("x")
 
-    monkeypatch.setattr(f"wheels.split.flat_index.{failing}", fail)
+    monkeypatch.setattr(f"wheels.split.write.{failing}", fail)
     assert split(written(tmp_path), tmp_path / "thin", status=1) == {}
 
 
@@ -274,6 +274,6 @@ def test_a_fat_wheel_that_changes_meanwhile(
     def copied(_: Path, to: Path) -> None:
         to.write_bytes(b"other")
 
-    monkeypatch.setattr("wheels.split.flat_index.shutil.copyfile", copied)
+    monkeypatch.setattr("wheels.split.write.shutil.copyfile", copied)
     assert split(written(tmp_path), tmp_path / "thin", status=2) == {}
     assert f"{FAT.filename}: was changed while it was read; nothing was written" in capsys.readouterr().err

@@ -2,36 +2,45 @@
 
 Files with device code are inflated into a scratch directory one at a time, sliced for all wheels at once, and removed.
 So neither memory nor the disk holds more than one of them beside the thin wheels.
+
+Wheel variants get a flat index: the fat wheel, the list of variants, and a page. An installer that knows nothing of
+variants sees the wheel without label alone: the fat wheel, copied as it is.
 """
 
+import hashlib
+import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
-from lib.common.program import ToolError, usable_cores
+from lib.common.command import CannotRunError
+from lib.common.program import ToolError, size_text
 from lib.device.model import DeviceError
-from lib.gpus.target_id import TargetId, can_load
-from lib.pack.packed_tree import packed_run
-from lib.pack.packer import Work, pack_unit
-from lib.pack.segment import LEVELS
-from lib.plan.edits import Edit, Edits
-from lib.wheel.deflated_run import join
-from lib.wheel.wheel_writer import WheelMember, Written, text_member, write_wheel
-from lib.wheel.zip_members import STORED
-from wheels.common.copying import copied_member, file_mode, inflate, inflated_size, space_for
+from lib.gpus.target_id import can_load
+from lib.plan.edits import Edit
+from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
+from lib.wheel.wheel_writer import WheelMember, Written
+from wheels.common.copying import (
+    can_be_copied,
+    copied_member,
+    file_mode,
+    inflate,
+    inflated_size,
+    packed_members,
+    space_for,
+    write_new_wheel,
+)
 from wheels.common.sound_wheel import SoundWheel
+from wheels.split.device_files import Group
 from wheels.split.plan import PlannedFile, ThinWheel
 from wheels.verify.device.facts import DEVICE, DeviceFacts
 
-#: More threads would wait for the disk.
-MAX_THREADS: Final = 8
-
 #: By label of the wheel and path in it: what is made anew.
 Packed = Mapping[tuple[str, str], WheelMember]
-#: What is kept of a file's device code: `slice` and `absent` of a planned file.
-Part = tuple[tuple[TargetId, ...] | None, tuple[TargetId, ...]]
 
 
 def write_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> list[Written]:
@@ -41,13 +50,7 @@ def write_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path
     """
     with tempfile.TemporaryDirectory(dir=scratch) as segments:
         packed = _pack(fat, plans, Path(segments), level)
-        try:
-            written = [_write(fat, plan, packed, scratch / plan.place) for plan in plans]
-        except EOFError:
-            fat.check_unchanged()
-            raise
-    fat.check_unchanged()
-    return written
+        return [_write(fat, plan, packed, scratch / plan.place) for plan in plans]
 
 
 def space_for_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel]) -> int:
@@ -74,16 +77,12 @@ def _part(fat: SoundWheel, file: PlannedFile) -> float:
 
 def _is_packed(fat: SoundWheel, file: PlannedFile) -> bool:
     """Whether a file cannot be copied: a part of it is kept, or the fat wheel does not deflate it."""
-    return file.slice is not None or fat.members[file.source].method == STORED
+    return file.slice is not None or not can_be_copied(fat, file.source)
 
 
 def _write(fat: SoundWheel, plan: ThinWheel, packed: Packed, path: Path) -> Written:
     members = [packed.get((plan.label, file.path)) or copied_member(fat, file.source, file.path) for file in plan.files]
-    members.append(text_member(f"{plan.name.dist_info}/METADATA", plan.metadata.encode()))
-    members += [text_member(path, content) for path, content in plan.texts]
-    path.parent.mkdir(exist_ok=True)
-    with path.open("wb") as out:
-        return write_wheel(out, members, plan.name.dist_info)
+    return write_new_wheel(path, fat, plan.name, members, plan.metadata, plan.texts)
 
 
 def _pack(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str) -> Packed:
@@ -95,23 +94,21 @@ def _pack(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path, level: str
                 wanted[file.source].append((plan.label, file))
     found: dict[tuple[str, str], WheelMember] = {}
     for number, (source, files) in enumerate(sorted(wanted.items())):
-        found |= _pack_file(fat, source, files, scratch / f"{number}", level)
+        found |= _pack_file(fat, source, files, scratch / f"{number}.source", level)
     return found
 
 
 def _pack_file(
-    fat: SoundWheel, source: str, files: Sequence[tuple[str, PlannedFile]], stem: Path, level: str
+    fat: SoundWheel, source: str, files: Sequence[tuple[str, PlannedFile]], inflated: Path, level: str
 ) -> Packed:
     """Pack one file for all wheels that have something of it; equal parts once."""
-    inflated, mode = stem.with_suffix(".source"), file_mode(fat.members[source])
     inflate(fat, source, inflated)
-    parts: list[Part] = list(dict.fromkeys((file.slice, file.absent) for _, file in files))
-    work = [
-        Work(Edits((_edit(source, mode, part),)), stem.with_suffix(f".{number}.segment"))
-        for number, part in enumerate(parts)
-    ]
+    edits = {(label, file.path): _edit(fat, file) for label, file in files}
+    paths: dict[Edit, list[str]] = defaultdict(list)
+    for (_, path), edit in edits.items():
+        paths[edit].append(path)
     try:
-        indexes = pack_unit(work, {source: str(inflated)}, None, LEVELS[level], usable_cores(MAX_THREADS))
+        packed = packed_members(fat, source, inflated, paths, level)
     except ToolError as error:
         if not isinstance(error.__cause__, DeviceError):
             raise
@@ -119,17 +116,66 @@ def _pack_file(
             f"{fat.path}: {error.__cause__}. This device code cannot be sliced: leave the file whole with "
             f"--whole={source}"
         ) from None
-    finally:
-        inflated.unlink()
-    segments = {part: (one.segment, index.entries[0]) for part, one, index in zip(parts, work, indexes, strict=True)}
-    found = {}
-    for label, file in files:
-        segment, entry = segments[file.slice, file.absent]
-        found[label, file.path] = WheelMember(file.path, mode, join([packed_run(entry, str(segment))]), entry.sha256)
-    return found
+    return {(label, path): packed[edit, path] for (label, path), edit in edits.items()}
 
 
-def _edit(source: str, mode: int, part: Part) -> Edit:
-    targets, absent = part
-    kept = None if targets is None else tuple(map(str, targets))
-    return Edit(source, f"{mode:o}", source=source, slice=kept, absent=tuple(map(str, absent)) or None)
+def _edit(fat: SoundWheel, file: PlannedFile) -> Edit:
+    kept = None if file.slice is None else tuple(map(str, file.slice))
+    mode = f"{file_mode(fat.members[file.source]):o}"
+    return Edit(file.source, mode, source=file.source, slice=kept, absent=tuple(map(str, file.absent)) or None)
+
+
+#: The page with a link to each file, for `--find-links` over HTTP: a bucket lists nothing by itself.
+PAGE: Final = "find-links.html"
+#: Ends of the names of files that the page lists.
+_LISTED: Final = (".whl", ".tar.gz", INDEX_SUFFIX)
+
+
+def write_flat_index(
+    fats: Sequence[SoundWheel], groups: Sequence[Group], plans: Iterable[ThinWheel], scratch: Path, output: Path
+) -> tuple[list[str], list[str]]:
+    """Write what else belongs into `output` into `scratch`, where the thin wheels are.
+
+    Returns the places below both, those that name others last, and lines for people. Raises ToolError for lists of
+    variants in `output` that do not agree with these wheels, and if a fat wheel was changed.
+    """
+    places = [place for fat in fats for place in _copy_fat(fat, scratch, output)]
+    lines = [f"for other machines and installers: {fat.path.name} ({size_text(fat.wheel.size)})" for fat in fats]
+    wrong = [fat.path.name for fat in fats if fat.record_faults]
+    lines += [f"  {name} is copied unchanged, and keeps the RECORD that is wrong" for name in wrong]
+    variants = {variant_label(group.label): [target.processor for target in group.targets] for group in groups}
+    for name in sorted({index_name(fat.name.distribution, fat.name.version) for fat in fats}):
+        path = output / name
+        existing = path.read_bytes() if path.is_file() else None
+        (scratch / name).write_bytes(index_json(variants, existing, str(path)))
+        places.append(name)
+        lines.append(f"{name}: {', '.join(variants)} ({DRAFT})")
+    new = {place: scratch / place for place in (*places, *(plan.place for plan in plans))}
+    (scratch / PAGE).write_text("".join(_page({**_there(output), **new})), encoding="utf-8")
+    return [*places, PAGE], lines
+
+
+def _there(output: Path) -> dict[str, Path]:
+    """Return what the page lists of a directory. Names of wheels are ASCII; no installer looks at others."""
+    files = (path for path in output.iterdir() if path.is_file() and path.name.isascii())
+    return {path.name: path for path in files if path.name.endswith(_LISTED)}
+
+
+def _copy_fat(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
+    """Copy the fat wheel, unless it is in `output` itself; yields its place."""
+    place = output / fat.path.name
+    if not (place.exists() and place.samefile(fat.path)):
+        shutil.copyfile(fat.path, scratch / place.name)
+        with (scratch / place.name).open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != fat.sha256:
+                raise CannotRunError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
+        yield place.name
+
+
+def _page(files: Mapping[str, Path]) -> Iterator[str]:
+    yield "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n<title>Wheels</title>\n"
+    for name in sorted(files):
+        with files[name].open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        yield f'<a href="{quote(name)}#sha256={sha256}">{escape(name)}</a><br>\n'
+    yield "</html>\n"

@@ -48,11 +48,6 @@ def _(edited: EditedSet) -> None:
     tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
 
 
-@fault("W425", "a library of macOS", "rocm_profiler", "libx.dylib")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_profiler").files["_rocm_profiler/lib/libx.dylib"] = b"\xcf\xfa\xed\xfe" + bytes(60)
-
-
 @fault("W302", "no METADATA", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     del tool(edited).files["tool-1.0.dist-info/METADATA"]
@@ -205,16 +200,6 @@ def _(edited: EditedSet) -> None:
     native(edited).modes["native/static"] = 0o100755
 
 
-@fault("W501", "compiled Python", "tool", "tool/__pycache__/")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["tool/__pycache__/tool.cpython-311.pyc"] = bytes(16)
-
-
-@fault("W502", "an editor's leftover", "tool", "tool/notes.txt~")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["tool/notes.txt~"] = b"old notes"
-
-
 @fault("W505", "a pkg-config file of the build machine", "tool", "tool/tool.pc")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool/tool.pc"] = b"prefix=/home/builder/work/install\n"
@@ -251,11 +236,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool.pth"] = b"# a comment\nimport tool\n"
 
 
-@fault("W513", "a module that cannot be imported", "tool", "tool/my-module.py")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["tool/my-module.py"] = b'"""Never imported."""\n'
-
-
 @fault("W514", "__init__.py at the top", "tool", "__init__.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["__init__.py"] = b'"""Of nothing."""\n'
@@ -265,8 +245,3 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     data = bytes(range(256)) * 512
     tool(edited).files |= {"tool/one.bin": data, "tool/two.bin": data}
-
-
-@fault("W516", "a file at the top that is no module", "tool", "notes.txt")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["notes.txt"] = b"notes\n"

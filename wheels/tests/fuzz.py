@@ -29,12 +29,10 @@ from wheels.tests.editing import file_member, link_member
 from wheels.tests.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from wheels.tests.planted_set import TARGETS, windows_launcher
 from wheels.verify.device.facts import read_facts
-from wheels.verify.wheel_set.core_metadata import read_sdist
-from wheels.verify.wheel_set.devel_archive import read_devel_archive
-from wheels.verify.wheel_set.gather import COLLECTORS, LINKED
-from wheels.verify.wheel_set.launchers import read_target
-from wheels.verify.wheel_set.link_manifest import read_link_manifest
-from wheels.verify.wheel_set.selector import selected_requirements
+from wheels.verify.wheel_set.devel_archive import read_devel_archive, read_link_manifest
+from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, read_sdist
+from wheels.verify.wheel_set.requirements import selected_requirements
+from wheels.verify.wheel_set.set_checks import read_target
 
 SELECTOR = json.dumps(
     {

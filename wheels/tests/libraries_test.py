@@ -19,7 +19,7 @@ from wheels.tests.libraries import (
     windows_split_off,
     with_section,
 )
-from wheels.verify.wheel_set.linked import read_linked
+from wheels.verify.wheel_set.loader import read_linked
 
 
 def test_defined_versions() -> None:

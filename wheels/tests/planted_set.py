@@ -10,7 +10,7 @@ from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
-from lib.pack.launcher import PE_SECTION
+from lib.pack.stand_ins import PE_SECTION
 from wheels.tests.editing import EditedSet, EditedWheel
 from wheels.tests.libraries import fat, kpack, offload_bundle, split_off, using, versioned, windows_split_off
 

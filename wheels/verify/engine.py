@@ -18,17 +18,13 @@ from typing import Final
 from lib.common.command import CannotRunError
 from lib.common.program import end_with_parent, usable_cores
 from lib.wheel.zip_members import ZipMember
-from wheels.verify import registry
-from wheels.verify.exceptions import DeclaredException, Judged, judge
+from wheels.verify import registry, release_checks
+from wheels.verify.exceptions import DeclaredException, Judged, judge, softened
 from wheels.verify.finding import Finding
-from wheels.verify.foreign_wheels import softened
 from wheels.verify.installed_for_target import Chosen, check_unambiguous, choose
-from wheels.verify.member_facts import Reader, read_algorithms, read_members
-from wheels.verify.model import DistributionSet, FileFacts
-from wheels.verify.release import release_checks
+from wheels.verify.model import Collector, DistributionSet, FileFacts
 from wheels.verify.settings import Settings, build_path
-from wheels.verify.suite import Collector
-from wheels.verify.wheel import OpenedWheel, make_wheel, open_wheel
+from wheels.verify.wheel import OpenedWheel, Reader, make_wheel, open_wheel, read_algorithms, read_members
 
 #: Members that are read together have up to this many bytes, inflated.
 BATCH: Final = 16 << 20
@@ -55,7 +51,7 @@ class Request:
     processes: int = MAX_PROCESSES
     """How many at most; never more than there are cores."""
     collectors: tuple[Collector, ...] = ()
-    """What to take out of files besides what the suites need, for who reads and does not check."""
+    """What to take out of files besides what the checks need, for who reads and does not check."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ class _Task:
 def verify(paths: Sequence[Path], request: Request) -> Outcome:
     """Verify wheels, and directories of distributions. Raises ToolError for a path that is neither."""
     if request.last_release:
-        request = replace(request, collectors=(*request.collectors, *release_checks.COLLECTORS))
+        request = replace(request, collectors=(*request.collectors, release_checks.COLLECTOR))
     distributions = read_distributions([*paths, *request.others], request)
     others = {path.name for path in find_distributions(request.others)[0]}
     findings = [softened(finding, others) for finding in check(distributions, request)]
@@ -99,10 +95,9 @@ def check(distributions: DistributionSet, request: Request) -> Iterator[Finding]
 
     Raises ToolError for an unknown target, and if only a target could say what is installed together.
     """
-    for suite in registry.SUITES:
-        if suite.check_wheel is not None:
-            for wheel in distributions.wheels:
-                yield from suite.check_wheel(wheel, request.settings)
+    for check_wheel in registry.WHEEL_CHECKS:
+        for wheel in distributions.wheels:
+            yield from check_wheel(wheel, request.settings)
     if request.wheel_set:
         # What is found for several targets is one finding.
         found = (finding for chosen in _installed(distributions, request) for finding in _check_set(chosen))
@@ -120,9 +115,8 @@ def _installed(distributions: DistributionSet, request: Request) -> Iterator[Cho
 
 def _check_set(chosen: Chosen) -> Iterator[Finding]:
     yield from chosen.findings
-    for suite in registry.SUITES:
-        if suite.check_set is not None:
-            yield from suite.check_set(chosen.distributions, chosen.settings)
+    for check_set in registry.SET_CHECKS:
+        yield from check_set(chosen.distributions, chosen.settings)
 
 
 def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:
@@ -149,7 +143,7 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
     wheels, sdists = find_distributions(paths)
     try:
         opened = [open_wheel(path) for path in wheels]
-        collectors = (*registry.collectors(), *request.collectors)
+        collectors = (*registry.COLLECTORS, *request.collectors)
         reader = Reader(collectors, build_path=build_path(request.settings))
         facts = _read(opened, reader, request.processes)
     except OSError as error:

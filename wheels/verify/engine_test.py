@@ -56,7 +56,7 @@ import os, sys, time
 from pathlib import Path
 from wheels.verify import engine
 from wheels.verify.engine import Request, verify
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector
 
 engine.usable_cores = lambda wanted: wanted
 

@@ -11,16 +11,56 @@
 Patterns are as in `lib.plan.model`: `*` stops at `/`, `**` does not. If a finding is about several targets,
 an exception that names some of them leaves the others. An exception that no finding needs is a finding itself: it would
 hide the next fault of its kind.
+
+Whoever verifies third-party wheels can neither rebuild nor change them. Rules about form alone (`FORM`), and about what
+only their authors can decide, are notes for them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from lib.common.program import ToolError
 from lib.plan.model import matches
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.suite import Suite
+
+#: The rules about form; docs/release/verify.md explains the choice.
+FORM: Final = frozenset(
+    {
+        "W119",  # Data descriptors and comments: installers read them.
+        "W111",  # Limits: the program that verifies has them, not whoever built the wheel.
+        "W113",
+        "W112",  # Installers set modes anew, except the executable bit.
+        "W116",
+        "W206",  # Lines of RECORD that pip and uv accept.
+        "W305",  # Installers take the tags of the file name.
+        "W306",
+        "W311",  # The wheel for another platform may have the import.
+        "W307",  # Licences.
+        "S161",
+        "S162",
+        "S163",
+        "W407",  # Size: debug information, leftovers, code for other GPUs.
+        "W408",  # What needs it is built already: S101 says whether it is found.
+        "W422",
+        "W517",
+        "D107",
+        "W411",  # Search paths: S101 says whether a library is not found.
+        "W413",
+        "W414",
+        "S103",
+        "S141",
+        "W512",  # S121 says whether files of the set are overwritten.
+    }
+)
+
+
+def softened(finding: Finding, others: Collection[str]) -> Finding:
+    """Return a finding as it counts: a note if it is about the form of one of the `others` (file names of wheels)."""
+    if finding.wheel not in others or finding.id not in FORM or finding.severity is Severity.NOTE:
+        return finding
+    return replace(finding, rule=replace(finding.rule, severity=Severity.NOTE))
+
 
 UNUSED = Rule(
     "X101",
@@ -29,7 +69,6 @@ UNUSED = Rule(
     why="It excuses nothing today, and would hide the next fault that fits it.",
     remedy="Remove the exception, or correct its patterns.",
 )
-SUITE = Suite(rules=(UNUSED,))
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from lib.gpus.paths import target_of_distribution, target_of_local_version
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import DistributionSet, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 
 NOTHING: Final = Rule(
     "S140",
@@ -30,7 +29,6 @@ NOTHING: Final = Rule(
     why="It cannot be installed on a machine with such a GPU, or is installed without device code.",
     remedy="Build it for this target as well, or do not choose the target for this set.",
 )
-SUITE: Final = Suite(rules=(NOTHING,))
 
 
 @dataclass(frozen=True)

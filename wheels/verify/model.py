@@ -1,13 +1,13 @@
-"""The facts about wheels that checks look at. `wheels.verify.member_facts` takes them from the files.
+"""The facts about wheels that checks look at. `wheels.verify.wheel` takes them from the files.
 
 Everything here is plain data, read once: no check opens a wheel again.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, Protocol
 
 from packaging.metadata import Metadata
 from packaging.tags import Tag
@@ -132,3 +132,31 @@ class DistributionSet:
     """Sorted by file name."""
     target: str = ""
     """The GPU target of the machine (`wheels.verify.installed_for_target`); empty for whatever machine."""
+
+
+class Stream(Protocol):
+    """Takes the bytes of one file in their order, as they are inflated."""
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes: 1 MiB or less, never none."""
+
+    def finish(self) -> object:
+        """Return what was found, once all bytes were there. It is pickled: only plain values and dataclasses."""
+
+
+@dataclass(frozen=True)
+class Collector:
+    """Facts to be taken out of the bytes of files. All functions are called in other processes; none may raise.
+
+    Give `stream`, which is fed in the one pass over all bytes, or `inspect`, which is called afterwards with the file
+    open and seekable: reading forward in it costs inflating again, a seek costs inflating 2 MiB on average. Its second
+    argument names the file, for errors.
+    """
+
+    name: str
+    wants: Callable[[str, int, bytes], bool]
+    """Whether a file is of interest: its path in the wheel, its size in bytes, and its first bytes (4096 or all)."""
+    stream: Callable[[str], Stream] | None = None
+    """Begin with a file, given its path."""
+    inspect: Callable[[BinaryIO, str], object] | None = None
+    """Return what is in a file, or None."""

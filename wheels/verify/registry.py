@@ -1,59 +1,56 @@
-"""All suites of checks, and with them all rules. To add a suite, import it here.
+"""All checks, and with them all rules. A module of checks is named here twice: its functions, and the module itself.
 
-`checks/` looks at one wheel by itself, `wheel_set/` and `device/` at what lies between wheels, `release/` at what lies
-between releases. Each has a `SUITE` (see `wheels.verify.suite`).
+`checks/` looks at one wheel by itself, `wheel_set/` and `device/` at what lies between wheels, `release_checks` at what
+lies between releases.
 """
 
-from wheels.verify import exceptions, installed_for_target
-from wheels.verify.checks import (
-    archive,
-    content,
-    dynamic,
-    elf,
-    mach_o,
-    metadata,
-    names,
-    pe,
-    record,
-    site_packages,
-    variants,
-    wheel_file,
-)
-from wheels.verify.device import device_checks
-from wheels.verify.finding import Rule
-from wheels.verify.release import release_checks
-from wheels.verify.suite import Collector, Suite
-from wheels.verify.wheel_set import set_checks
+from collections.abc import Callable, Iterable
+from typing import Final
 
-SUITES: tuple[Suite, ...] = (
-    archive.SUITE,
-    names.SUITE,
-    record.SUITE,
-    metadata.SUITE,
-    wheel_file.SUITE,
-    variants.SUITE,
-    elf.SUITE,
-    dynamic.SUITE,
-    pe.SUITE,
-    mach_o.SUITE,
-    content.SUITE,
-    site_packages.SUITE,
-    *set_checks.SUITES,
-    *device_checks.SUITES,
-    release_checks.SUITE,
-    installed_for_target.SUITE,
-    exceptions.SUITE,
+from wheels.verify import exceptions, installed_for_target, release_checks
+from wheels.verify.checks import archive, content, elf, metadata, names, pe, record, variants, wheel_file
+from wheels.verify.device import device_checks
+from wheels.verify.device import rules as device_rules
+from wheels.verify.device.facts import COLLECTOR as DEVICE_CODE
+from wheels.verify.finding import Finding, Rule
+from wheels.verify.model import Collector, DistributionSet, Wheel
+from wheels.verify.settings import Settings
+from wheels.verify.wheel_set import devel, gather, importing, linking, owners, requirements, set_checks
+
+#: Look at one wheel by itself.
+WHEEL_CHECKS: Final[tuple[Callable[[Wheel, Settings], Iterable[Finding]], ...]] = (
+    archive.check,
+    names.check,
+    record.check,
+    metadata.check,
+    wheel_file.check,
+    variants.check,
+    elf.check,
+    pe.check,
+    content.check,
+    set_checks.check_licences,
+)
+#: Look at all distributions together.
+SET_CHECKS: Final[tuple[Callable[[DistributionSet, Settings], Iterable[Finding]], ...]] = (
+    variants.check_set,
+    set_checks.check_set,
+    device_checks.check_set,
+)
+COLLECTORS: Final[tuple[Collector, ...]] = (
+    *gather.COLLECTORS,
+    set_checks.LAUNCHERS,
+    DEVICE_CODE,
+)
+_WITH_RULES: Final = (
+    *(archive, content, elf, metadata, names, pe, record, variants, wheel_file),
+    *(devel, importing, linking, owners, requirements, set_checks),
+    *(device_rules, release_checks, installed_for_target, exceptions),
 )
 
 
 def rules() -> dict[str, Rule]:
     """Return every rule by its identifier, sorted. Raises ValueError if two have one identifier."""
-    found = [rule for suite in SUITES for rule in suite.rules]
+    found = {value for module in _WITH_RULES for value in vars(module).values() if isinstance(value, Rule)}
     if len({rule.id for rule in found}) != len(found):
         raise ValueError(f"rules share an identifier: {sorted(rule.id for rule in found)}")
     return {rule.id: rule for rule in sorted(found, key=lambda rule: rule.id)}
-
-
-def collectors() -> tuple[Collector, ...]:
-    """Return the collectors of all suites."""
-    return tuple(collector for suite in SUITES for collector in suite.collectors)

@@ -1,4 +1,4 @@
-"""What `verify` found: for people, and for programs as plain JSON and as SARIF 2.1.0 (OASIS).
+"""What `verify` found: for people, and for programs as SARIF 2.1.0 (OASIS).
 
 People get findings by wheel and rule, the remedy once per rule, coloured if they read them in a terminal.
 """
@@ -14,34 +14,6 @@ from wheels.verify.engine import Outcome
 from wheels.verify.finding import Finding, Rule, Severity
 
 SCHEMA: Final = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
-
-
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {
-        "id": finding.id,
-        "severity": finding.severity.value,
-        "title": finding.rule.title,
-        "wheel": finding.wheel,
-        "file": finding.file,
-        "targets": list(finding.targets),
-        "evidence": finding.evidence,
-        "remedy": finding.remedy,
-    }
-
-
-def render_json(outcome: Outcome) -> str:
-    """Return findings, and those that exceptions excuse with the reason, as a JSON document."""
-    document = {
-        "version": 1,
-        "wheels": [
-            {"filename": wheel.filename, "size": wheel.size, "files": len(wheel.files)}
-            for wheel in outcome.distributions.wheels
-        ],
-        "sdists": [path.name for path in outcome.distributions.sdists],
-        "findings": [_finding(finding) for finding in outcome.judged.findings],
-        "excused": [_finding(one) | {"reason": exception.reason} for one, exception in outcome.judged.excused],
-    }
-    return json.dumps(document, indent=1) + "\n"
 
 
 def render_sarif(outcome: Outcome, rules: dict[str, Rule]) -> str:

@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -28,24 +28,6 @@ EPILOG: Final = """examples:
   rocm-wheels verify rules W415
 
 """ + exit_codes("there are no findings, or only notes", "there are findings")
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """The command line; `--help` says what each argument is."""
-
-    paths: list[Path]
-    config: list[Path]
-    coverage: str | None
-    others: list[Path]
-    last_release: list[Path]
-    target: list[str]
-    no_set: bool
-    all: bool
-    format: str
-    json: Path | None
-    sarif: Path | None
-    processes: int
 
 
 def parser() -> argparse.ArgumentParser:
@@ -103,14 +85,12 @@ def parser() -> argparse.ArgumentParser:
     )
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
-    result.add_argument("--format", choices=("text", "json"), default="text", help="output format (default: text)")
-    result.add_argument("--json", type=Path, metavar="FILE", help="also write the findings as JSON")
-    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write them as SARIF 2.1.0")
+    result.add_argument("--sarif", type=Path, metavar="FILE", help="also write the findings as SARIF 2.1.0 (JSON)")
     result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
     return result
 
 
-def make_request(arguments: Arguments) -> Request:
+def make_request(arguments: argparse.Namespace) -> Request:
     """Make a request of the command line and the configuration. Raises ToolError."""
     settings = Settings()
     exceptions: tuple[DeclaredException, ...] = ()
@@ -131,20 +111,12 @@ def make_request(arguments: Arguments) -> Request:
     )
 
 
-def write(outcome: Outcome, arguments: Arguments) -> None:
-    """Print the report and write those that were asked for. Raises OSError."""
-    if arguments.format == "json":
-        sys.stdout.write(report.render_json(outcome))
-    else:
-        colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
-    rules = registry.rules()
-    for path, content in (
-        (arguments.json, report.render_json(outcome) if arguments.json else ""),
-        (arguments.sarif, report.render_sarif(outcome, rules) if arguments.sarif else ""),
-    ):
-        if path is not None:
-            path.write_text(content, encoding="utf-8")
+def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
+    """Print the report, and write the log if it was asked for. Raises OSError."""
+    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
+    if arguments.sarif:
+        arguments.sarif.write_text(report.render_sarif(outcome, registry.rules()), encoding="utf-8")
 
 
 def explain(argv: Sequence[str]) -> int:
@@ -175,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv = sys.argv[1:] if argv is None else list(argv)
     if argv[:1] == ["rules"]:
         return explain(argv[1:])
-    arguments = Arguments(**vars(parser().parse_args(argv)))
+    arguments = parser().parse_args(argv)
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
     if arguments.no_set and (arguments.target or arguments.coverage):

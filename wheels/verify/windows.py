@@ -12,7 +12,7 @@ from typing import Final
 
 from packaging.tags import Tag
 
-from lib.elf.cpus import WINDOWS_CPUS
+from lib.elf.platforms import WINDOWS_CPUS
 from lib.pe import constants as c
 from lib.wheel.platform_policy import policies_of
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
-from hip.tools.prefix.compiler import PROFILE, Compiler, find_compiler, toolchain_text
+from hip.tools.prefix.build_file import PROFILE, Compiler, find_compiler, toolchain_text
 from tools.fetch.catalog.names import CatalogError
 
 #: The parts of a compiler, by the directory of LLVM.

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hip.tools.prefix.compiler import find_compiler
+from hip.tools.prefix.build_file import find_compiler
 from hip.tools.prefix.merge import LISTS, files_of_packages, merge
 from hip.tools.prefix.repository import main
 from tools.fetch.catalog import catalog

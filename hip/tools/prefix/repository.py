@@ -12,8 +12,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hip.tools.prefix.build_file import PREFIX, call, libraries_text, quoted_list
-from hip.tools.prefix.compiler import Compiler, find_compiler, toolchain_text
+from hip.tools.prefix.build_file import (
+    PREFIX,
+    Compiler,
+    call,
+    find_compiler,
+    libraries_text,
+    quoted_list,
+    toolchain_text,
+)
 from hip.tools.prefix.merge import merge
 from hip.tools.prefix.packages import left_out, read_packages, require_libraries
 from hip.tools.prefix.plan import RESERVED, Target, plan_shared_libraries, plan_targets

@@ -8,7 +8,7 @@ import pytest
 
 from develop.testing.elf_sample import Sample
 from develop.testing.prefix_sample import CMAKE, PrefixWriter, library, write_prefix
-from hip.tools.prefix.compiler import Compiler
+from hip.tools.prefix.build_file import Compiler
 from hip.tools.prefix.repository import find_programs, main, program_calls
 
 

@@ -30,7 +30,7 @@ from develop.testing.fat_wheel import MACHINES, VARIANTS, WORDS, written
 from lib.variants.variant_format import VARIANT_JSON
 from tests.e2e.install.installers import fetch, installers
 from tests.e2e.testing.commands import attempt, run
-from wheels.split.flat_index import PAGE
+from wheels.split.write import PAGE
 
 LOCK = Path(__file__).with_name("variants.txt")
 INDEX = f"{VARIANTS.name}-{VARIANTS.version}-variants.json"

@@ -10,8 +10,16 @@ from pathlib import Path
 
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, named, note, write_document
-from lib.coverage.compare import differences, lacking, lacks_by_processor, refused, restricted
-from lib.coverage.table import Coverage, read_coverage, write_coverage
+from lib.coverage.table import (
+    Coverage,
+    differences,
+    lacking,
+    lacks_by_processor,
+    read_coverage,
+    refused,
+    restricted,
+    write_coverage,
+)
 
 
 @dataclass(frozen=True)

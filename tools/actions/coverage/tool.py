@@ -12,8 +12,7 @@ from typing import Literal
 
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, named, note
-from lib.coverage.compare import processors
-from lib.coverage.table import Coverage, collect, owner_of, write_coverage
+from lib.coverage.table import Coverage, collect, owner_of, processors, write_coverage
 from lib.gpus.architectures import CODE_SUFFIXES, LISTING_SUFFIXES, canonical, loads
 from lib.gpus.architectures import named as targets_named
 from lib.gpus.families import without_features

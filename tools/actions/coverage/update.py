@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lib.common.committed_table import accept
-from lib.coverage.compare import accepted
-from lib.coverage.table import Coverage, read_coverage, write_coverage
+from lib.coverage.table import Coverage, accepted, read_coverage, write_coverage
 
 
 def write(path: Path, computed: str, settings: dict[str, Any]) -> None:

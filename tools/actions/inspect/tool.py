@@ -22,10 +22,10 @@ from lib.common.program import ToolError, write_document
 from lib.elf import constants as c
 from lib.elf.library_name import parse_library_name
 from lib.elf.model import ElfFile, refusal
+from lib.elf.platforms import is_system_library
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from lib.elf.system_libraries import is_system_library
-from lib.gpus.code_sections import HIP
+from lib.gpus.gpu_files import HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
 PE_HEAD = b"MZ"

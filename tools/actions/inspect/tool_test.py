@@ -14,7 +14,7 @@ from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.tiny_elf import program, relocatable
-from lib.device.bundle import is_bundle
+from lib.device.reader import is_bundle
 from lib.elf import constants as c
 from lib.elf.reader import read_elf
 from lib.pe import constants as pe

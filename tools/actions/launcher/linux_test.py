@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lib.elf.constants import PT_INTERP
-from lib.pack.launcher import finished_launcher
+from lib.pack.stand_ins import finished_launcher
 
 CANNOT_EXECUTE = 126
 #: The compiled launcher, beside this test.

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from lib.common.program import ToolError
-from lib.deflate.inflater import InflateError
+from lib.deflate.library import InflateError
 from lib.wheel.deflated_run import Run, join
 from lib.wheel.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
 from tools.actions.layer.installed_wheel import (

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
-from lib.deflate.blocks import FINAL_BLOCK
+from lib.deflate.library import FINAL_BLOCK
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.entry_points import read_entry_points
 from lib.wheel.record import check_size, record_digests, record_text

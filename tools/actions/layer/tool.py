@@ -13,9 +13,8 @@ from pathlib import Path
 from lib.common.arguments import run_program
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
-from lib.deflate.blocks import FINAL_BLOCK
-from lib.deflate.inflater import InflateError
-from lib.elf.cpus import CPUS
+from lib.deflate.library import FINAL_BLOCK, InflateError
+from lib.elf.platforms import CPUS
 from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
 from lib.wheel.output_file import Output
 from tools.actions.layer.devel_tree import DevelTree

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import IO
 
 from lib.common.archive_time import archive_time
-from lib.deflate.blocks import blocks, in_order
+from lib.deflate.library import blocks, in_order
 from lib.pack.segment import Packed
 from lib.wheel.deflated_run import Run, small_run, stored_run
 

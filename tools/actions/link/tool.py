@@ -22,8 +22,7 @@ from lib.common.program import Stopwatch, ToolError, named, note, read_document,
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, Treatment, is_executable
 from lib.wheel.deflated_run import join
-from lib.wheel.metadata_checks import check_requirements
-from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text
+from lib.wheel.metadata_writer import Project, check_requirements, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
 from tools.actions.link.license_texts import license_paths
 from tools.actions.link.tar_stream import tar_runs, xz_runs

@@ -17,9 +17,8 @@ import pytest
 
 import tools.actions.pack.tool
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
-from lib.device.content import digests
-from lib.device.inflate import pack_header
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK
+from lib.device.content import digests, pack_header
 from lib.device.model import Bundle, Compression, DeviceCode, Method
 from lib.device.reader import read_device_code
 from lib.device.zstd import ZstdEncoder

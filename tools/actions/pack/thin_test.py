@@ -11,7 +11,7 @@ import pytest
 
 from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
 from lib.deflate import library as deflate_library
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK
 from lib.device.reader import read_device_code
 from lib.pack import packer
 from lib.pack.segment import SegmentIndex

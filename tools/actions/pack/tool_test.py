@@ -16,12 +16,11 @@ from elftools.elf.elffile import ELFFile
 from develop.testing.elf_sample import Sample
 from develop.testing.tiny_elf import program, relocatable
 from lib.common.program import ToolError
-from lib.deflate.blocks import BLOCK_BYTES, FINAL_BLOCK
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK
 from lib.elf import constants as c
-from lib.pack.content import entry_blocks
-from lib.pack.launcher import SECTION
+from lib.pack.content import Slices, entry_blocks
 from lib.pack.segment import Packed, SegmentIndex
-from lib.pack.slices import Slices
+from lib.pack.stand_ins import SECTION
 from lib.plan.edits import Edit
 from tools.actions.pack.tool import main
 

@@ -2,7 +2,7 @@
 
 Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
 loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
-(`lib.pack.forwarder`), unless the package has another file of that name; and one for each other name of the
+(`lib.pack.stand_ins`), unless the package has another file of that name; and one for each other name of the
 library that a file of the package needs. The devel tree has links instead, which linkers need.
 """
 

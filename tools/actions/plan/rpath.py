@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from lib.common.program import ToolError
 from lib.elf.model import after_origin
-from lib.elf.system_libraries import is_system_library
+from lib.elf.platforms import is_system_library
 from lib.plan.model import COPIES, LIBRARY, PROGRAM, WINDOWS, Definition, Entry, Facts, Plan, Treatment
 
 ORIGIN = "$ORIGIN"

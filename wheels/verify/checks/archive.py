@@ -7,7 +7,6 @@ from lib.wheel.zip_members import Fault
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 
 REBUILD: Final = "Build the wheel again, with a tool that writes sound archives; do not edit it afterwards."
 UNREADABLE = Rule(
@@ -117,9 +116,3 @@ def _budgets(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         if 0 < settings.max_file_size < facts.size:
             evidence = f"the file has {facts.size} bytes, max_file_size is {settings.max_file_size}"
             yield LARGE.finding(wheel.filename, facts.path, evidence)
-
-
-SUITE = Suite(
-    (UNREADABLE, DUPLICATE, MISMATCH, OVERLAP, STRAY, METHOD, DAMAGED, LARGE, FIELD, UNUSUAL),
-    check_wheel=check,
-)

@@ -15,7 +15,6 @@ from lib.wheel.entry_points import read_entry_points
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import MODULE, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 from wheels.verify.wheel import parse_metadata
 
 DIST_INFO = Rule(
@@ -178,9 +177,3 @@ def _is_absent(wheel: Wheel, module: str) -> bool:
     if not any(path.startswith((f"{top}/", f"{top}.")) for path in installed):
         return not (wheel.metadata and wheel.metadata.requires_dist)
     return not any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)
-
-
-SUITE = Suite(
-    (DIST_INFO, INVALID, EARLY, NAME, LICENSE_FILE, ENTRY_POINTS, ABSENT_MODULE, IMPORTS, DESCRIPTION),
-    check_wheel=check,
-)

@@ -10,7 +10,6 @@ from lib.wheel.zip_members import ZipMember
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 from wheels.verify.windows import is_for_windows
 
 SPECIAL = Rule(
@@ -149,6 +148,3 @@ def _clashes(wheel: Wheel) -> Iterator[Finding]:
             yield CLASH.finding(wheel.filename, other, f"{first!r} is there as well")
     for path in sorted(folders & set(wheel.files)):
         yield CLASH.finding(wheel.filename, path, "is a file, and a directory of other files")
-
-
-SUITE = Suite((SPECIAL, OUTSIDE, CLASH, LONG, MODE, WHEEL_NAME, WINDOWS_NAME), check_wheel=check)

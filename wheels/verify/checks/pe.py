@@ -7,15 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from lib.elf import constants as elf
-from lib.elf.cpus import BY_MACHINE
+from lib.elf.platforms import BY_MACHINE
 from lib.pe import constants as c
 from lib.pe.model import MACHINES, PeImage
-from wheels.verify.checks.dynamic import MACHINE
-from wheels.verify.checks.elf import linked_files
+from wheels.verify.checks.elf import MACHINE, linked_files
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 from wheels.verify.windows import PLATFORMS, c_runtime, is_debug_runtime, is_for_windows
 
 DAMAGED = Rule(
@@ -106,6 +104,3 @@ def _runtimes(wheel: Wheel) -> Iterator[Finding]:
     if len(users) > 1:
         evidence = "; ".join(f"{runtime} by {path}" for runtime, path in sorted(users.items()))
         yield RUNTIMES.finding(wheel.filename, "", evidence)
-
-
-SUITE = Suite((DAMAGED, OTHER_SYSTEM, DEBUG_RUNTIME, RUNTIMES), check_wheel=check)

@@ -9,7 +9,6 @@ from lib.wheel.zip_members import Fault
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import STRONGER, FileFacts, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 
 REMEDY: Final = "Write RECORD last, from the files as they are in the wheel."
 UNREADABLE = Rule(
@@ -113,6 +112,3 @@ def _file(wheel: Wheel, facts: FileFacts, digest: str, size: str) -> Iterator[Fi
             yield SIZE.finding(wheel.filename, facts.path, f"RECORD says {size} bytes, the file has {facts.size}")
         else:
             yield FORM.finding(wheel.filename, facts.path, f"size {size!r}; expected {str(facts.size)!r}")
-
-
-SUITE = Suite((UNREADABLE, UNLISTED, ABSENT, DIGEST, SIZE, FORM), check_wheel=check)

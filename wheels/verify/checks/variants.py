@@ -12,7 +12,6 @@ from lib.variants.variant_format import VARIANT_JSON, index_name, variants_in
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import DistributionSet, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 
 VARIANT = Rule(
     "W117",
@@ -103,6 +102,3 @@ def _compare_list(path: Path, wheels: list[tuple[Wheel, object]]) -> Iterator[Fi
 
 def _said(wheel: Wheel, properties: object) -> str:
     return f"its {VARIANT_JSON} says {json.dumps(properties)} of {wheel.label}"
-
-
-SUITE = Suite((VARIANT, DISAGREE), check_wheel=check, check_set=check_set)

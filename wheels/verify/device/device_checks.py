@@ -12,7 +12,6 @@ need no packages.
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
 
 from packaging.utils import canonicalize_name
 
@@ -20,30 +19,33 @@ from lib.coverage.table import Coverage, owner_of
 from lib.device.kpack import SUFFIX
 from lib.gpus.families import overlap, parse_family
 from lib.gpus.target_id import TargetId, parse_target_id
-from wheels.verify.device.archives import check_entries
-from wheels.verify.device.code_for_targets import check_ballast, check_even
-from wheels.verify.device.facts import COLLECTORS
-from wheels.verify.device.lacking_targets import (
+from wheels.verify.device.code_for_targets import (
+    check_ballast,
     check_chosen,
+    check_even,
     check_misplaced,
     check_narrow,
     check_targets,
     useless_targets,
 )
-from wheels.verify.device.package_contents import (
+from wheels.verify.device.package_targets import (
+    Owned,
     device_files,
+    expanded,
+    in_scope,
     known_targets,
     named_files,
     offered_targets,
+    owned_packages,
+    serves,
+    serves_family,
     target_of_database,
 )
-from wheels.verify.device.package_targets import Owned, expanded, in_scope, owned_packages, serves, serves_family
-from wheels.verify.device.places import Copy, DeviceLibrary, Tree, find_libraries, find_trees
-from wheels.verify.device.rules import DAMAGED, NO_CODE, OF_TARGETS, RULES, UNLISTED, WRONG_PACKAGE, listed
+from wheels.verify.device.places import Copy, DeviceLibrary, Tree, check_entries, find_libraries, find_trees
+from wheels.verify.device.rules import DAMAGED, NO_CODE, OF_TARGETS, UNLISTED, WRONG_PACKAGE, listed
 from wheels.verify.finding import Finding
 from wheels.verify.model import DistributionSet
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
 from wheels.verify.wheel_set.gather import by_platform, gather
 from wheels.verify.wheel_set.model import Package
 
@@ -155,9 +157,6 @@ def _check_owner(package: Package, own: Owned, processors: Collection[str]) -> I
         more = f"; so are {len(paths) - 1} more files" if len(paths) > 1 else ""
         evidence = f"the package is for {own.target}, the file by its name for another{more}"
         yield WRONG_PACKAGE.finding(package.filename, paths[0], evidence, [str(target)])
-
-
-SUITES: Final = (Suite(rules=RULES, check_set=check_set, collectors=COLLECTORS),)
 
 
 #: Databases of MIOpen's that hold kernels; the table counts them as code.

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO, Final
 
-from lib.device.bundle import is_bundle
 from lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
 from lib.device.model import DeviceError
-from lib.device.reader import read_device_code
+from lib.device.reader import is_bundle, read_device_code
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import is_elf, read_elf
@@ -19,7 +18,7 @@ from lib.elf.source import ElfError
 from lib.gpus.target_id import TargetId
 from lib.pe.model import PeImage
 from lib.pe.reader import is_pe, read_pe
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector
 
 DEVICE: Final = "device"
 
@@ -102,4 +101,4 @@ def _read_program(file: BinaryIO, path: str) -> ElfFile | PeImage | None:
     return read_elf(file, path) if is_elf(head) else None
 
 
-COLLECTORS: Final = (Collector(DEVICE, _wants, inspect=read_facts),)
+COLLECTOR: Final = Collector(DEVICE, _wants, inspect=read_facts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wheels.verify.device.package_contents import target_of_database, target_of_name
+from wheels.verify.device.package_targets import target_of_database, target_of_name
 
 
 @pytest.mark.parametrize(

@@ -6,18 +6,24 @@
 The selector says what the packages are for that it selects. Of all others, other makers' and those that are verified
 without a selector, the name tells it, if it ends in a target (`-gfx1030`) or in a family (`-gfx110x-all`). The coverage
 table lists which targets must have code; without one it is what the library has. Code for a generic target, or for
-fewer features, serves instead of special code. Pure functions over target IDs.
+fewer features, serves instead of special code.
+
+For which target a file is, its name says (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), as
+`lib.gpus.paths` reads it.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from lib.gpus.families import Family, parse_family
-from lib.gpus.paths import target_of_distribution
+from lib.gpus.families import Family, is_target, parse_family
+from lib.gpus.gpu_files import DATABASES, KERNELS
+from lib.gpus.paths import named_targets, target_of_distribution
 from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
+from wheels.verify.device.facts import DEVICE, DeviceFacts
 from wheels.verify.wheel_set.model import Package
 
 
@@ -107,3 +113,53 @@ def _serves(codes: Collection[TargetId], target: str) -> bool:
 def _is_for(processor: str, target: str) -> bool:
     family = parse_family(target)
     return parse_target_id(target).processor == processor if family is None else family.has(processor)
+
+
+#: Suffixes of files that are for the target in their name, databases apart. What is a bundle is found by its content,
+#: whatever its suffix. require-sdk asks here, too.
+SUFFIXES: Final = tuple(suffix for suffix in KERNELS if suffix not in DATABASES)
+
+
+def target_of_name(path: str) -> TargetId | None:
+    """Return the target that the name of a file says that it is for; None if it says none, or several."""
+    name = posixpath.basename(path)
+    found = named_targets(name) if name.endswith(SUFFIXES) else ()
+    if len(found) != 1 or not (is_target(found[0].processor) or found[0].processor in GENERIC_PROCESSORS):
+        return None
+    return found[0]
+
+
+def target_of_database(path: str, processors: Collection[str]) -> TargetId | None:
+    """Return the target of a database of MIOpen's, by its name; None if it names none of the processors."""
+    name = posixpath.basename(path)
+    found = named_targets(name, processors) if name.endswith(DATABASES) and name.startswith("gfx") else ()
+    return found[0] if len(found) == 1 and found[0].processor in processors else None
+
+
+def device_files(package: Package) -> dict[str, DeviceFacts]:
+    """Return the files of a package that have device code inside, sorted; DLLs in packages for Linux are data."""
+    of_system = ((path, facts) for path, facts in package.files.items() if package.is_windows or facts.pe is None)
+    found = {path: facts.collected.get(DEVICE) for path, facts in of_system}
+    return {path: facts for path, facts in sorted(found.items()) if isinstance(facts, DeviceFacts)}
+
+
+def named_files(package: Package) -> dict[str, TargetId]:
+    """Return the files of a package that are named for a target, sorted."""
+    found = {path: target_of_name(path) for path in sorted(package.files)}
+    return {path: target for path, target in found.items() if target is not None}
+
+
+def known_targets(packages: Sequence[Package]) -> frozenset[TargetId]:
+    """Return every target that there is code for, anywhere."""
+    found: set[TargetId] = set()
+    for package in packages:
+        found.update(named_files(package).values())
+        for facts in device_files(package).values():
+            found.update(*facts.bundles, *facts.archive.values())
+    return frozenset(found)
+
+
+def offered_targets(packages: Sequence[Package], owned: Mapping[str, Owned]) -> frozenset[str]:
+    """Return the targets and families that a selector offers, and that the set has packages for."""
+    found = (owned.get(package.name) for package in packages)
+    return frozenset(own.target for own in found if own and own.is_offered)

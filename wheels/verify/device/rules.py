@@ -97,21 +97,6 @@ NOT_CHOSEN: Final = Rule(
     why="The SDK supports this GPU, and the library fails on it when it is used (hipErrorNoBinaryForGpu).",
     remedy="Build its wheel for this target as well, or declare an exception if nobody uses the library there.",
 )
-RULES: Final = (
-    NO_CODE,
-    NO_VARIANT,
-    UNEVEN,
-    DAMAGED,
-    WRONG_PACKAGE,
-    NO_ARCHIVE,
-    OTHER_CODE,
-    NARROW,
-    OTHER_FAMILY,
-    LACKS_BASE,
-    ENTRIES,
-    UNLISTED,
-    NOT_CHOSEN,
-)
 #: Rules whose findings are about the GPUs that they name, and about no others.
 OF_TARGETS: Final = frozenset((NO_CODE.id, NO_VARIANT.id, UNEVEN.id, NO_ARCHIVE.id, NARROW.id))
 

@@ -11,11 +11,10 @@ from functools import partial
 from struct import Struct
 from typing import BinaryIO, Final
 
-from lib.device.bundle import MAGIC, read_bundle
-from lib.device.inflate import MAGIC as COMPRESSED_MAGIC
+from lib.device.content import COMPRESSED_MAGIC
 from lib.device.kpack import SUFFIX
-from lib.device.machine import code_object_target
-from lib.device.reader import SECTION
+from lib.device.model import code_object_target
+from lib.device.reader import MAGIC, SECTION, read_bundle
 from lib.elf import constants as c
 from lib.elf.model import SectionHeader
 from lib.elf.source import ElfError, Source
@@ -24,8 +23,7 @@ from lib.gpus.target_id import TargetId
 from lib.wheel.member_file import MemberReader
 from lib.wheel.zip_members import ZipMember
 from wheels.verify.device.facts import DEVICE, DeviceFacts
-from wheels.verify.model import Wheel
-from wheels.verify.suite import Collector
+from wheels.verify.model import Collector, Wheel
 
 STRAY: Final = "stray device code"
 #: How a code object begins: ELF of 64 bits, little-endian, for AMD's runtime HSA (LLVM, "AMDGPU ELF Header").

@@ -1,6 +1,6 @@
 """Circles are found, and nothing else is called one."""
 
-from wheels.verify.wheel_set.circles import circles
+from wheels.verify.wheel_set.closure import circles
 
 
 def test_what_has_none() -> None:

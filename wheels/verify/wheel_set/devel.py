@@ -9,7 +9,7 @@ from packaging.utils import canonicalize_name
 from lib.common.distributions import Distributions, PackageNames
 from lib.plan.windows_names import upper_of
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.wheel_set.installation import Installation, outward
+from wheels.verify.wheel_set.loader import Installation, outward
 from wheels.verify.wheel_set.model import DevelTree, Package
 
 BROKEN = Rule(
@@ -48,7 +48,6 @@ ONLY_THERE = Rule(
     "takes its artifact, or a pattern leaves it out.",
     remedy="Add it to a runtime package; or leave it out of both if nobody needs it.",
 )
-RULES: Final = (BROKEN, DANGLING, NOT_MIRRORED, SECOND_COPY, ONLY_THERE)
 #: What makes a tree a Python package; each has its own.
 MODULE: Final = "__init__.py"
 #: Roles of the packages whose trees the development tree mirrors.

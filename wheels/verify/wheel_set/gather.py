@@ -8,33 +8,118 @@ the bytes of files what the checks over a set need; they are called in the proce
 pickled.
 """
 
+import lzma
 import posixpath
+import tarfile
+import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from packaging.metadata import RawMetadata, parse_email
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
 from lib.elf.reader import is_elf
 from lib.elf.source import ElfError
 from lib.wheel.entry_points import read_entry_points
-from wheels.verify.model import DistributionSet, FileFacts, Wheel
-from wheels.verify.suite import Collector
-from wheels.verify.wheel_set.core_metadata import dependencies, read_sdist
-from wheels.verify.wheel_set.devel_archive import is_devel_archive, read_devel_archive
-from wheels.verify.wheel_set.link_manifest import (
+from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
+from wheels.verify.wheel_set.devel_archive import (
+    is_devel_archive,
     is_link_manifest,
     is_own,
     offered_files,
+    read_devel_archive,
     read_link_manifest,
     with_links,
 )
-from wheels.verify.wheel_set.linked import read_linked
+from wheels.verify.wheel_set.loader import read_linked
 from wheels.verify.wheel_set.model import DevelTree, Linked, LinkManifest, Package
-from wheels.verify.wheel_set.selector import MAX_SIZE, is_selector_file, selected_requirements
+from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file, selected_requirements
 from wheels.verify.windows import is_for_windows
+
+
+@dataclass(frozen=True)
+class Dependencies:
+    """What is required, and the extras that are offered, normalised."""
+
+    requires: tuple[Requirement, ...] = ()
+    external: tuple[str, ...] = ()
+    """What the system must have (Requires-External), in this project's wheels SONAMEs of libraries."""
+    extras: frozenset[str] = frozenset()
+
+
+def raw_metadata(content: bytes | None) -> RawMetadata:
+    """Return the fields of METADATA or PKG-INFO, without those that cannot be read."""
+    try:
+        return parse_email(content or b"")[0]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def dependencies(content: bytes | None) -> Dependencies:
+    """Return the requirements that can be read."""
+    raw = raw_metadata(content)
+    requires = []
+    for text in raw.get("requires_dist", ()):
+        with suppress(InvalidRequirement):
+            requires.append(Requirement(text))
+    extras = frozenset(canonicalize_name(extra) for extra in raw.get("provides_extra", ()))
+    return Dependencies(tuple(requires), tuple(raw.get("requires_external", ())), extras)
+
+
+#: What reading a broken archive raises.
+_ERRORS: Final = (
+    tarfile.TarError,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,
+    EOFError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+)
+#: More than this of PKG-INFO is damage, in bytes.
+_MAX_METADATA: Final = 1 << 24
+
+
+@dataclass(frozen=True)
+class SdistFacts:
+    """The texts of an sdist, None where it has none; `damage` says why it cannot be read, else it is empty."""
+
+    metadata: bytes | None = None
+    selector: bytes | None = None
+    damage: str = ""
+
+
+def read_sdist(path: Path) -> SdistFacts:
+    """Read an sdist (PyPA, "Source distribution format"): PKG-INFO lies in the one directory at its top."""
+    metadata = selector = None
+    try:
+        with tarfile.open(path, "r:*") as tar:
+            for info in tar:
+                if not info.isreg():
+                    continue
+                if info.name.count("/") == 1 and info.name.endswith("/PKG-INFO"):
+                    metadata = _read_member(tar, info, _MAX_METADATA)
+                elif is_selector_file(info.name):
+                    selector = _read_member(tar, info, MAX_SIZE)
+    except _ERRORS as error:
+        return SdistFacts(damage=str(error) or type(error).__name__)
+    if metadata is None:
+        return SdistFacts(damage="there is no PKG-INFO")
+    return SdistFacts(metadata, selector)
+
+
+def _read_member(tar: tarfile.TarFile, info: tarfile.TarInfo, limit: int) -> bytes:
+    file = tar.extractfile(info)
+    if file is None or info.size > limit:
+        raise ValueError(f"{info.name} has {info.size} bytes; no more than {limit} are expected")
+    return file.read()
+
 
 LINKED: Final = "linked"
 DEVEL: Final = "devel"
@@ -53,14 +138,6 @@ def _read_linked(file: BinaryIO, path: str) -> object:
         return None  # W4xx says so.
 
 
-def _wants_devel(path: str, size: int, head: bytes) -> bool:
-    return is_devel_archive(path)
-
-
-def _wants_manifest(path: str, size: int, head: bytes) -> bool:
-    return is_link_manifest(path, size)
-
-
 def _wants_selector(path: str, size: int, head: bytes) -> bool:
     return is_selector_file(path) and size <= MAX_SIZE
 
@@ -71,27 +148,19 @@ def _read_selector(file: BinaryIO, path: str) -> object:
 
 COLLECTORS: Final = (
     Collector(LINKED, _wants_linked, inspect=_read_linked),
-    Collector(DEVEL, _wants_devel, inspect=read_devel_archive),
-    Collector(MANIFEST, _wants_manifest, inspect=read_link_manifest),
+    Collector(DEVEL, is_devel_archive, inspect=read_devel_archive),
+    Collector(MANIFEST, is_link_manifest, inspect=read_link_manifest),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),
 )
 
 
-class Faults:
-    """What cannot be understood: (file name of the distribution, path in it, why)."""
-
-    def __init__(self) -> None:
-        """Know of none."""
-        self.found: list[tuple[str, str, str]] = []
-
-    def add(self, filename: str, path: str, why: str) -> None:
-        """Add one."""
-        self.found.append((filename, path, why))
+#: What cannot be understood: file name of the distribution, path in it, and why.
+Fault = tuple[str, str, str]
 
 
-def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], Faults]:
+def gather(distributions: DistributionSet) -> tuple[tuple[Package, ...], list[Fault]]:
     """Return all packages, sorted by file name, and what could not be understood."""
-    faults = Faults()
+    faults: list[Fault] = []
     packages = [_from_wheel(wheel, faults) for wheel in distributions.wheels]
     packages += [_from_sdist(path, faults) for path in distributions.sdists]
     known = (package for package in packages if package is not None)
@@ -122,7 +191,7 @@ def _on(platform: str, package: Package) -> Package:
     return replace(package, selector=selector) if package.is_wheel else _computed(package, selector)
 
 
-def _from_wheel(wheel: Wheel, faults: Faults) -> Package | None:
+def _from_wheel(wheel: Wheel, faults: list[Fault]) -> Package | None:
     if wheel.name is None or wheel.version is None:
         return None
     files = {place: facts for path, facts in wheel.files.items() if (place := wheel.installed(path)) is not None}
@@ -176,18 +245,18 @@ def _manifests(files: dict[str, FileFacts]) -> list[LinkManifest]:
     return [one for one in found if isinstance(one, LinkManifest)]
 
 
-def _offered(wheel: Wheel, files: dict[str, FileFacts], faults: Faults) -> dict[str, str]:
+def _offered(wheel: Wheel, files: dict[str, FileFacts], faults: list[Fault]) -> dict[str, str]:
     offered: dict[str, str] = {}
     for manifest in _manifests(files):
         if is_own(manifest):
             continue
         if manifest.damage:
-            faults.add(wheel.filename, manifest.path, f"its links cannot be read: {manifest.damage}")
+            faults.append((wheel.filename, manifest.path, f"its links cannot be read: {manifest.damage}"))
         offered |= offered_files(manifest)
     return offered
 
 
-def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:
+def _selector(wheel: Wheel, faults: list[Fault]) -> Distributions | None:
     for path, facts in wheel.files.items():
         text = facts.collected.get(SELECTOR)
         if isinstance(text, bytes):
@@ -195,12 +264,12 @@ def _selector(wheel: Wheel, faults: Faults) -> Distributions | None:
     return None
 
 
-def _parsed(filename: str, path: str, text: bytes, faults: Faults) -> Distributions | None:
+def _parsed(filename: str, path: str, text: bytes, faults: list[Fault]) -> Distributions | None:
     try:
         selector = parse_distributions(text)
         selected_requirements(selector)
     except ValueError as error:
-        faults.add(filename, path, f"it does not say which packages there are: {error}")
+        faults.append((filename, path, f"it does not say which packages there are: {error}"))
         return None
     return selector
 
@@ -221,15 +290,15 @@ def _scripts(wheel: Wheel) -> Iterator[str]:
             yield rest.removeprefix("scripts/")
 
 
-def _from_sdist(path: Path, faults: Faults) -> Package | None:
+def _from_sdist(path: Path, faults: list[Fault]) -> Package | None:
     try:
         name, version = parse_sdist_filename(path.name)
     except InvalidSdistFilename as error:
-        faults.add(path.name, "", str(error))
+        faults.append((path.name, "", str(error)))
         return None
     facts = read_sdist(path)
     if facts.damage:
-        faults.add(path.name, "", f"the sdist cannot be read: {facts.damage}")
+        faults.append((path.name, "", f"the sdist cannot be read: {facts.damage}"))
     known = dependencies(facts.metadata)
     package = Package(path.name, name, version, requires=known.requires, extras=known.extras, is_wheel=False)
     if facts.selector is None:

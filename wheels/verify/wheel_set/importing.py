@@ -2,11 +2,11 @@
 
 Each file is looked at with the package that brings it and all that this requires. What Windows itself and the
 interpreter have is there, and what the metadata (Requires-External) or the setting `system_libraries` names.
-`wheels.verify.wheel_set.dlls` says where a DLL is looked for. `wheels.verify.wheel_set.linking` checks ELF files.
+`wheels.verify.wheel_set.importing` says where a DLL is looked for. `wheels.verify.wheel_set.linking` checks ELF files.
 """
 
 import posixpath
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -14,12 +14,72 @@ from lib.pe.constants import DLL_DIRECTORIES
 from lib.pe.model import PeImage
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
-from wheels.verify.wheel_set.circles import circles
-from wheels.verify.wheel_set.closure import closure
-from wheels.verify.wheel_set.dlls import Dlls, is_beside
-from wheels.verify.wheel_set.installation import expand
+from wheels.verify.wheel_set.closure import circles, closure
+from wheels.verify.wheel_set.loader import expand
 from wheels.verify.wheel_set.model import DevelTree, Package
 from wheels.verify.windows import is_debug_runtime, is_redistributable, is_system
+
+_DLL_SUFFIXES: Final = (".dll", ".pyd", ".exe", ".drv", ".ocx")
+
+
+class Dlls:
+    """The DLLs and EXEs of packages that are installed together."""
+
+    def __init__(self, packages: Iterable[Package]) -> None:
+        self.images: dict[str, PeImage] = {}
+        """By path; of several packages with one path, the first's."""
+        self.owners: dict[str, Package] = {}
+        """The same, of all files that can be DLLs by their names, whatever they hold."""
+        self.paths: set[str] = set()
+        """All files in site-packages."""
+        self.hashes: dict[str, str] = {}
+        """SHA-256 of these."""
+        self._by_name: dict[str, list[str]] = {}
+        self._exports: dict[str, frozenset[str | int]] = {}
+        for package in packages:
+            self.paths.update(package.files)
+            for path, facts in (*package.files.items(), *package.elsewhere.items()):
+                name = posixpath.basename(path).lower()
+                if (facts.pe is not None or name.endswith(_DLL_SUFFIXES)) and path not in self.owners:
+                    self.owners[path] = package
+                    self.hashes[path] = facts.sha256
+                    self._by_name.setdefault(name, []).append(path)
+                    if facts.pe is not None:
+                        self.images[path] = facts.pe
+
+    def find(self, path: str, name: str) -> str | None:
+        """Return the DLL of that name that the image at `path` gets; None if there is none for its CPU."""
+        machine, own, owner = self.images[path].machine, posixpath.dirname(path), self.owners[path].name
+        fitting = [
+            one
+            for one in self._by_name.get(name.lower(), ())
+            if one not in self.images or self.images[one].machine == machine or self.images[one].is_managed
+        ]
+        return min(
+            fitting,
+            key=lambda one: (not is_beside(one, own), self.owners[one].name != owner, one),
+            default=None,
+        )
+
+    def named(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield each name of a DLL with the paths that have it, sorted by name."""
+        for name, paths in sorted(self._by_name.items()):
+            if name.endswith(".dll"):
+                yield name, [path for path in paths if path in self.images]
+
+    def exports(self, path: str) -> frozenset[str | int]:
+        """Return the names and ordinals that a DLL exports."""
+        if path not in self._exports:
+            symbols = self.images[path].exports
+            both = (either for one in symbols for either in (one.name, one.ordinal))
+            self._exports[path] = frozenset(one for one in both if one is not None)
+        return self._exports[path]
+
+
+def is_beside(path: str, directory: str) -> bool:
+    """Whether a file lies in a directory: names of those have no case either."""
+    return posixpath.dirname(path).lower() == directory.lower()
+
 
 MISSING = Rule(
     "S171",
@@ -73,7 +133,6 @@ CIRCLE = Rule(
     "the directories that the process names, or on PATH.",
     remedy="Move what both need into a DLL of its own, or put all of the circle into one package.",
 )
-RULES: Final = (MISSING, NOT_REQUIRED, REDISTRIBUTABLE, LATE, ELSEWHERE, SYMBOL, CIRCLE)
 #: Roles of the packages whose DLLs the selector's runtime finds.
 _SEARCHED: Final = ("core", "libraries")
 

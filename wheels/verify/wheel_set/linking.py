@@ -14,13 +14,12 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from lib.common.program import ToolError
-from lib.elf.system_libraries import SYSTEM_LIBRARIES
+from lib.elf.platforms import SYSTEM_LIBRARIES
 from lib.wheel.platform_policy import promises
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import closure
-from wheels.verify.wheel_set.installation import Installation, install
-from wheels.verify.wheel_set.loader import Loader, Missing
+from wheels.verify.wheel_set.loader import Installation, Loader, Missing, install
 from wheels.verify.wheel_set.model import Linked, Package
 
 #: What every system of musl has (PEP 656), under the names that Alpine and musl itself give it.
@@ -102,7 +101,6 @@ NOT_THERE = Rule(
     why="What opens it by this name fails, or does without it, or takes whatever the machine has.",
     remedy="Ship the library under this name, or say in opened_libraries why it need not be there.",
 )
-RULES: Final = (MISSING, NOT_REQUIRED, ONLY_THROUGH_LOADER, VERSION, UNVERSIONED, NEEDS_GLIBC, NOT_THERE)
 
 
 def check_linking(

@@ -1,4 +1,4 @@
-"""Which file the dynamic loader takes for each library that a program or library needs, without running it.
+"""Installs packages side by side, and tells which file the dynamic loader takes for each library, without running it.
 
     loading = Loader(linked, places, system).load("_sdk/lib/libhip.so.1")
     loading.missing   # what it would not find
@@ -14,17 +14,64 @@ The rules are glibc's (ld.so(8); elf/dl-load.c), with LD_LIBRARY_PATH and LD_PRE
 In a directory, a file for another CPU or of another word size is passed over. Entries that do not begin with $ORIGIN,
 and those with $LIB or $PLATFORM, lead to places that depend on the machine: nothing is found there. Nor in
 `glibc-hwcaps` below a directory, which only some CPUs look into. A name with a slash is a path and is not searched for.
+
+A development tree is made as `rules/runtime/devel_tree.py` makes it: a link out of the tree becomes a hard link to the
+file of another package, and what packages by target offer is linked in as well, where the tree has nothing.
 """
 
 import posixpath
 import re
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, Final
 
-from lib.elf.model import after_origin
-from wheels.verify.wheel_set.model import Linked
+from lib.elf import constants as c
+from lib.elf.model import ElfFile, after_origin
+from lib.elf.opened_names import read_opened_names
+from lib.elf.reader import read_elf
+from lib.elf.source import Source
+from lib.pack.stand_ins import COMMENT
+from wheels.verify.wheel_set.model import DevelTree, Linked, Package
+
+#: No forwarder is bigger, in bytes: it takes about 1,000, and 50 for each version of symbols.
+_FORWARDER_SIZE: Final = 1 << 16
+
+
+def read_linked(file: BinaryIO, path: str) -> Linked | None:
+    """Read a file that begins like ELF; None if the dynamic loader has nothing to do with it. Raises ElfError.
+
+    It has not with static programs, device code and separate debug information.
+    """
+    elf = read_elf(file, path)
+    if not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only:
+        return None
+    return Linked(
+        path=path,
+        elf_class=elf.elf_class,
+        machine=elf.machine,
+        soname=elf.soname,
+        needed=elf.needed,
+        rpath=_search_path(elf.rpath) if elf.runpath is None else (),
+        runpath=_search_path(elf.runpath),
+        requires=dict(elf.versions_needed),
+        provides=frozenset(elf.versions_defined),
+        opens=tuple(sorted({posixpath.basename(name) for name in read_opened_names(file, elf)})),
+        is_forwarder=_is_forwarder(file, elf),
+    )
+
+
+def _search_path(text: str | None) -> tuple[str, ...]:
+    return tuple(text.split(":")) if text is not None else ()
+
+
+def _is_forwarder(file: BinaryIO, elf: ElfFile) -> bool:
+    if elf.size >= _FORWARDER_SIZE:
+        return False
+    comments = (section for section in elf.section_headers if section.name == ".comment")
+    source = Source(file, elf.path)
+    return any(source.read(section.offset, section.size, ".comment") == COMMENT for section in comments)
+
 
 #: The kernel follows no more links in one path (path_resolution(7)).
 MAX_LINKS: Final = 40
@@ -216,3 +263,72 @@ def expanded(entry: str, path: str) -> str | None:
         return None
     directory = (posixpath.dirname(path) or ".") + rest
     return directory if inside(directory) is not None else None
+
+
+@dataclass(frozen=True)
+class Installation:
+    """Packages that are installed together; `linked` has all that the loader can take, also in the development tree."""
+
+    packages: tuple[Package, ...]
+    places: Places
+    linked: Mapping[str, Linked]
+    owners: Mapping[str, Package]
+    """Which package brings a file."""
+
+    def loader(self, system: Callable[[str], bool]) -> Loader:
+        """Return the loader for it."""
+        return Loader(self.linked, self.places, system)
+
+
+def install(packages: Sequence[Package]) -> Installation:
+    """Install packages."""
+    owners: dict[str, Package] = {}
+    linked: dict[str, Linked] = {}
+    links: dict[str, str] = {}
+    directories: set[str] = set()
+    for package in packages:
+        for path in package.files:
+            owners.setdefault(path, package)
+        for path, own in package.linked.items():
+            linked.setdefault(path, own)
+    for package in packages:
+        if package.devel and not package.devel.damage:
+            added, links_of_tree = expand(package.devel, owners, packages)
+            links |= links_of_tree
+            directories |= package.devel.directories
+            for path, source in added.items():
+                owners.setdefault(path, package)
+                one = package.devel.linked.get(path) if source is None else linked.get(source)
+                if one is not None:
+                    linked.setdefault(path, replace(one, path=path))
+    return Installation(tuple(packages), Places(owners, links, directories), linked, owners)
+
+
+def expand(
+    devel: DevelTree, files: Collection[str], packages: Sequence[Package]
+) -> tuple[dict[str, str | None], dict[str, str]]:
+    """Return what the development tree holds: files, each with the file that it is a hard link to or None, and links.
+
+    A link out of the tree whose file is not in `files` is not made.
+    """
+    made: dict[str, str | None] = dict.fromkeys(devel.files)
+    links: dict[str, str] = {}
+    for path, text in devel.links.items():
+        source = outward(devel, path, text)
+        if source is None:
+            links[path] = text
+        elif source in files:
+            made[path] = source
+    for below, source in (one for package in packages for one in package.offered.items()):
+        path = f"{devel.tree}/{below}"
+        if path not in links and source in files:
+            made.setdefault(path, source)
+    return made, links
+
+
+def outward(devel: DevelTree, path: str, text: str) -> str | None:
+    """Return the file of another package that a link of the archive stands for; None if it stays inside the tree."""
+    target = inside(posixpath.join(posixpath.dirname(path), text))
+    if target is None or target == devel.tree or target.startswith(devel.tree + "/"):
+        return None
+    return target

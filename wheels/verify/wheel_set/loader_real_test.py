@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
-from wheels.verify.wheel_set.linked import read_linked
-from wheels.verify.wheel_set.loader import Loader, Places
+from wheels.verify.wheel_set.loader import Loader, Places, read_linked
 from wheels.verify.wheel_set.model import Linked
 
 LOADER = Path("/lib64/ld-linux-x86-64.so.2")

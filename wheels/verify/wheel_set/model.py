@@ -37,7 +37,7 @@ class Linked:
     opens: tuple[str, ...] = ()
     """Names of libraries among its constants, which it may open at run time, sorted."""
     is_forwarder: bool = False
-    """Whether it stands for another name or place of the one library that it needs (`lib.pack.forwarder`)."""
+    """Whether it stands for another name or place of the one library that it needs (`lib.pack.stand_ins`)."""
 
 
 @dataclass(frozen=True)

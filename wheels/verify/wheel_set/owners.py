@@ -11,7 +11,7 @@ from lib.plan.windows_names import upper_of
 from wheels.verify.device.package_targets import Owned, owned_packages
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import FileFacts
-from wheels.verify.wheel_set.dlls import Dlls
+from wheels.verify.wheel_set.importing import Dlls
 from wheels.verify.wheel_set.model import Linked, Package
 from wheels.verify.windows import is_redistributable
 
@@ -45,7 +45,6 @@ TWO_LIBRARIES = Rule(
     remedy="Leave the library to one of them, and let the other require it; or name each apart, as auditwheel and "
     "delvewheel do.",
 )
-RULES: Final = (TWO_OWNERS, FILE_AND_DIRECTORY, COMMAND, TWO_LIBRARIES)
 
 
 #: The package that a path belongs to, and how it spells that, by `_key`.

@@ -1,50 +1,191 @@
 """S101 to S178: what lies between the distributions of a set, as they are installed together in one site-packages.
 
-    SUITE = wheel_set.checks.SUITES
+A launcher, which replaces a link, has to find its program. Each artifact in a wheel has to come under a licence, as far
+as the wheel tells: its bill of materials (PEP 770, CycloneDX) names one, or a licence text; or the wheel as a whole has
+both an expression and a text (PEP 639). Without a bill of materials the wheel stands for its artifacts.
 
 Of several distributions of one name one is installed. What each package is sure to have beside it is what it requires;
 see `wheels.verify.wheel_set.closure`.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+import json
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, BinaryIO, Final
 
-from wheels.verify.finding import Finding
-from wheels.verify.model import DistributionSet
+from lib.elf.reader import is_elf, read_elf
+from lib.elf.source import ElfError, Source
+from lib.pack.stand_ins import PE_SECTION, SECTION
+from lib.pe.reader import is_pe, read_pe
+from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.model import Collector, DistributionSet, Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.suite import Suite
-from wheels.verify.wheel_set import (
-    devel,
-    importing,
-    launchers,
-    licences,
-    linking,
-    owners,
-    requirements,
-    selector,
-)
-from wheels.verify.wheel_set.closure import by_name, meant_for
-from wheels.verify.wheel_set.gather import COLLECTORS, by_platform, gather
-from wheels.verify.wheel_set.installation import install
+from wheels.verify.wheel_set import devel, importing, linking, owners, requirements
+from wheels.verify.wheel_set.closure import by_name, closure, meant_for
+from wheels.verify.wheel_set.gather import by_platform, gather, raw_metadata
+from wheels.verify.wheel_set.loader import inside, install
 from wheels.verify.wheel_set.model import Package
 
-RULES: Final = (
-    *linking.RULES,
-    *owners.RULES,
-    *launchers.RULES,
-    *requirements.RULES,
-    *selector.RULES,
-    *devel.RULES,
-    *licences.RULES,
-    *importing.RULES,
+UNLICENSED = Rule(
+    "S161",
+    Severity.WARNING,
+    "an artifact without a licence",
+    why="Nobody may use or pass on what comes without a licence, and most licences ask that their text goes along.",
+    remedy="Give License-Expression and License-File, or the artifact's licence in the bill of materials.",
 )
+NO_TEXT = Rule(
+    "S162",
+    Severity.ERROR,
+    "the bill of materials names a licence text that is not in the wheel",
+    why="The licence's text has to go along with what it is for.",
+    remedy="Package the text at this path, or correct the bill of materials.",
+)
+UNREADABLE_BOM = Rule(
+    "S163",
+    Severity.ERROR,
+    "a bill of materials that cannot be read",
+    why="Scanners find nothing of what the wheel is made from.",
+    remedy="Write it as CycloneDX JSON (ECMA-424).",
+)
+
+_SUFFIX: Final = ".cdx.json"
+#: What the references of artifacts in our bills of materials begin with, and the property for a licence text.
+_ARTIFACT: Final = "artifact:"
+_LICENSE_FILE: Final = ":artifact:license-file"
+
+
+def check_licences(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
+    """Check one wheel; one without a .dist-info directory is none."""
+    del settings
+    if wheel.dist_info is None:
+        return
+    lacks = _lacks(wheel)
+    seen = False
+    for path, facts in sorted(wheel.files.items()):
+        if path.startswith(f"{wheel.dist_info}/sboms/") and path.endswith(_SUFFIX) and facts.content is not None:
+            try:
+                artifacts = list(_artifacts(json.loads(facts.content)))
+            except (ValueError, TypeError, AttributeError, RecursionError) as error:
+                yield UNREADABLE_BOM.finding(wheel.filename, path, f"expected CycloneDX JSON: {error}")
+                continue
+            seen = True
+            for name, licensed, texts in artifacts:
+                yield from _check_artifact(wheel, path, name, texts)
+                if lacks and not licensed and not texts:
+                    yield UNLICENSED.finding(
+                        wheel.filename, path, f"{name} has no licence there, and the wheel {lacks}"
+                    )
+    if lacks and not seen:
+        yield UNLICENSED.finding(wheel.filename, "", f"the wheel {lacks}")
+
+
+def _lacks(wheel: Wheel) -> str:
+    """Say what the wheel lacks of a licence for all of it; empty if nothing."""
+    content = wheel.text("METADATA")
+    if content is None:
+        return ""  # W302 says so.
+    raw = raw_metadata(content)
+    classified = any(one.startswith("License ::") for one in raw.get("classifiers", ()))
+    if not (raw.get("license_expression") or raw.get("license") or classified):
+        return "has no License-Expression"
+    if raw.get("license_files"):
+        return ""  # Whether the text is there, W307 says.
+    texts = [path for path in wheel.files if path.startswith(f"{wheel.dist_info}/") and _is_licence(path)]
+    return "" if texts else "has no licence text (License-File)"
+
+
+def _is_licence(path: str) -> bool:
+    return path.rpartition("/")[2].upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))
+
+
+def _artifacts(document: Any) -> Iterator[tuple[str, bool, list[str]]]:
+    """Yield name, whether there is a licence, and licence texts (paths in the tree) of each artifact."""
+    for component in document.get("components", ()):
+        if str(component.get("bom-ref", "")).startswith(_ARTIFACT):
+            properties = component.get("properties", ())
+            texts = [str(one.get("value")) for one in properties if str(one.get("name")).endswith(_LICENSE_FILE)]
+            yield str(component.get("name")), bool(component.get("licenses")), texts
+
+
+def _check_artifact(wheel: Wheel, path: str, name: str, texts: list[str]) -> Iterator[Finding]:
+    for text in texts:
+        if not any(file == text or file.endswith(f"/{text}") for file in wheel.files) and not _has_devel(wheel):
+            yield NO_TEXT.finding(wheel.filename, path, f"{name} has the licence text {text}")
+
+
+def _has_devel(wheel: Wheel) -> bool:
+    """Whether the tree of the wheel is in an archive, which has the texts."""
+    return any(file.rpartition("/")[2].startswith("_devel.tar") for file in wheel.files)
+
+
+STARTS_NOTHING = Rule(
+    "S124",
+    Severity.ERROR,
+    "a launcher starts nothing that can be executed",
+    why="Whoever calls the program gets an error of the launcher's.",
+    remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
+)
+LAUNCHER: Final = "launcher"
+#: No launcher is bigger, in bytes.
+_MAX_SIZE: Final = 1 << 16
+_EXECUTABLE: Final = 0o111
+
+
+def _wants_launcher(path: str, size: int, head: bytes) -> bool:
+    return (is_elf(head) or is_pe(head)) and size <= _MAX_SIZE
+
+
+def read_target(file: BinaryIO, path: str) -> str | None:
+    """Return the path that a launcher executes, relative to its own directory; None for any other file."""
+    try:
+        place = _pe_place(file, path) if is_pe(file.read(2)) else _elf_place(file, path)
+        data = Source(file, path).read(*place, SECTION) if place else None
+    except ElfError:
+        return None  # W401 and W421 say so.
+    if data is None:
+        return None
+    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
+
+
+def _elf_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
+    """Return offset and size of the section with the target; None if there is none."""
+    sections = read_elf(file, path).section_headers
+    return next(((one.offset, one.size) for one in sections if one.name == SECTION), None)
+
+
+def _pe_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
+    sections = [one for one in read_pe(file, path).sections if one.name == PE_SECTION and one.pointer_to_raw_data]
+    return next(((one.begin, min(one.size_of_raw_data, one.size_in_memory)) for one in sections), None)
+
+
+def check_launchers(packages: Sequence[Package], names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
+    """Check the launchers of each package against what is installed with it."""
+    for package in packages:
+        launchers = {
+            path: facts.collected.get(LAUNCHER)
+            for path, facts in package.files.items()
+            if package.is_windows or facts.pe is None
+        }
+        there = {path: facts for one in closure(package, names) for path, facts in one.files.items()}
+        for path, target in sorted((path, target) for path, target in launchers.items() if isinstance(target, str)):
+            started = inside(posixpath.join(posixpath.dirname(path), target)) if target else None
+            facts = there.get(started) if started else None
+            if facts is None:
+                evidence = f"starts {target!r}, and no package that is installed with it has {started}"
+                yield STARTS_NOTHING.finding(package.filename, path, evidence)
+            elif facts.mode and not facts.mode & _EXECUTABLE and not package.is_windows:
+                evidence = f"starts {started}, whose mode is {facts.mode & 0o7777:04o}"
+                yield STARTS_NOTHING.finding(package.filename, path, evidence)
+
+
+LAUNCHERS: Final = Collector(LAUNCHER, _wants_launcher, inspect=read_target)
 
 
 def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
     """Look at all distributions together."""
     packages, faults = gather(distributions)
-    for filename, path, why in faults.found:
-        yield selector.UNREADABLE.finding(filename, path, why)
+    for filename, path, why in faults:
+        yield requirements.UNREADABLE.finding(filename, path, why)
     # What is for any platform is looked at with each: what is found twice is one finding.
     found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
     yield from dict.fromkeys(found)
@@ -60,21 +201,11 @@ def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator
     if any(package.is_windows for package in packages):
         yield from owners.check_dlls(packages)
         yield from importing.check_importing(packages, names, settings)
-    yield from launchers.check_launchers(packages, names)
+    yield from check_launchers(packages, names)
     meant = meant_for(packages)
     yield from requirements.check_requirements(meant, names, settings)
-    yield from selector.check_selection(meant, names, settings)
+    yield from requirements.check_selection(meant, names, settings)
     yield from linking.check_opening(packages, settings)
     whole = install(packages)
     for package in packages:
         yield from devel.check_devel(package, selectors[0] if selectors else None, whole)
-
-
-SUITES: Final = (
-    Suite(
-        rules=RULES,
-        check_wheel=licences.check_licences,
-        check_set=check_set,
-        collectors=(*COLLECTORS, *launchers.COLLECTORS),
-    ),
-)
