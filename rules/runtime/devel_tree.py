@@ -633,12 +633,15 @@ class DevelTree:
             ) from error
 
     def _replace_strays(self, paths: Iterable[str]) -> None:
-        """Copy programs that an installer made links to its cache: they look for files beside themselves."""
+        """Copy programs that an installer made links to its cache: they look for files beside themselves.
+
+        Those links are absolute.
+        """
         import functools
         import shutil
 
         for place in map(self._at, paths):
-            if os.path.islink(place) and os.path.exists(place) and is_program(place):
+            if os.path.islink(place) and os.path.isabs(os.readlink(place)) and is_program(place):
                 with open(place, "rb") as content:
                     self._make_file(place, functools.partial(shutil.copyfileobj, content), os.stat(place).st_mode)
 

@@ -567,6 +567,14 @@ def test_a_users_link_to_the_same_directory_will_do(site: Path) -> None:
     assert find_layout().faults() == []
 
 
+def test_a_users_link_in_place_of_a_file_stays(site: Path) -> None:
+    devel_root()
+    (site / TREE / "bin/tool.sh").unlink()
+    (site / TREE / "bin/tool.sh").symlink_to("hipcc")
+    devel_root(verify=True)
+    assert os.readlink(site / TREE / "bin/tool.sh") == "hipcc"
+
+
 # Console scripts
 
 TOLD = """
