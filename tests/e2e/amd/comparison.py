@@ -90,7 +90,8 @@ class Pair:
         return f"link to {entry.text}" if entry.kind == "link" else entry.kind
 
     def _contents(self, path: str) -> Iterator[tuple[str, str]]:
-        amd, ours = self.amd.extract(path, self.scratch / "amd"), self.ours.extract(path, self.scratch / "ours")
+        amd = self.amd.extract(path, self.scratch / "amd.file")
+        ours = self.ours.extract(path, self.scratch / "ours.file")
         if not (is_elf(amd) and is_elf(ours)):
             yield "bytes", ""
             return
