@@ -3,7 +3,7 @@
     known = parse_distributions(text)
     known.selected()["rocm-sdk-device-gfx942"]   # ("device", "gfx942")
 
-`packaging/distributions.bzl` writes the file. This is the one reader among the tools; what is installed reads it with
+`packaging/package_targets.bzl` writes the file. This is the one reader among the tools; what is installed reads it with
 `rocm_sdk.distributions`, which needs no tool. The selector's sdist computes its requirements where it is installed, for
 the GPU target that it finds there. All that it can come to require is computed here, for every target.
 """

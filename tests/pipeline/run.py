@@ -2,7 +2,7 @@
 
     built = build(sdk, folder, Variation())
 
-What an action is given follows `rules/private`: catalogued_artifact.bzl, common/units.bzl, common/package_actions.bzl,
+What an action is given follows `rules/private`: sdk_artifact.bzl, common/units.bzl, common/package_actions.bzl,
 sdk_wheel.bzl and sdk_index.bzl. Arguments go through params files. A tool that returns an error ends the build.
 """
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pytest
 from fake_sdk import PACKAGES, Devel, FakeSdk, copy_index, distributions, small_devel, write_devel
 from rocm_sdk.devel import devel_root
-from rocm_sdk.record import read_record
+from rocm_sdk.installation import read_record
 from trees import TREE, own_files, recorded, tree_of
 
 WRITES = frozenset(

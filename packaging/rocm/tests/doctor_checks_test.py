@@ -17,7 +17,7 @@ from machines import Machine
 from rocm_sdk.detect import Answer, Gpu
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.distributions import PackageNames, parse_distributions
-from rocm_sdk.doctor import devel_tree, examine, frameworks, gpus, loading, other_rocm, packages
+from rocm_sdk.doctor import examine, frameworks, gpus, loading, other_rocm, packages
 from rocm_sdk.doctor.facts import Facts
 from rocm_sdk.doctor.finding import Finding
 from rocm_sdk.doctor.loading import Loaded
@@ -97,9 +97,9 @@ def test_packages_may_be_in_several_directories(tmp_path: Path) -> None:
 
 def test_a_tree_that_cannot_be_made(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layout = find_layout(SPLIT)
-    assert not list(devel_tree.development_tree(facts(layout=layout)))
+    assert not list(packages.development_tree(facts(layout=layout)))
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write everywhere
-    (finding,) = devel_tree.development_tree(facts(layout=layout))
+    (finding,) = packages.development_tree(facts(layout=layout))
     assert finding.severity == "problem"
     assert "bin/hipcc is missing (10 such files in all)" in finding.text
     assert finding.text.endswith(f", and this user cannot write to {site}")
@@ -111,11 +111,11 @@ def test_a_tree_with_a_second_copy_of_a_library(site: Path) -> None:
     data = library.read_bytes()
     library.unlink()
     library.write_bytes(data)
-    (finding,) = devel_tree.development_tree(facts(layout=find_layout(SPLIT)))
+    (finding,) = packages.development_tree(facts(layout=find_layout(SPLIT)))
     assert "lib/libamdhip64.so.5 is a second copy of _rocm_sdk_core/lib/libamdhip64.so.5" in finding.text
     assert finding.remedy == "rocm-sdk init"
     devel_root(verify=True)
-    assert not list(devel_tree.development_tree(facts(layout=find_layout(SPLIT))))
+    assert not list(packages.development_tree(facts(layout=find_layout(SPLIT))))
 
 
 # GPUs.
@@ -363,7 +363,7 @@ def test_a_check_that_breaks_does_not_keep_the_others_from_being_done(monkeypatc
 
 def test_every_check_is_in_the_table() -> None:
     """A check that nobody lists finds nothing."""
-    modules = (devel_tree, frameworks, gpus, loading, other_rocm, packages)
+    modules = (frameworks, gpus, loading, other_rocm, packages)
     public = {
         function
         for module in modules

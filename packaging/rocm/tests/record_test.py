@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from rocm_sdk.record import Row, is_below, parse_record, read_record
+from rocm_sdk.installation import Row, is_below, parse_record, read_record
 
 # Any name that a file can have in UTF-8: no NUL, no half of a surrogate pair.
 NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)

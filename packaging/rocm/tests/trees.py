@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rocm_sdk.record import read_record
+from rocm_sdk.installation import read_record
 
 TREE = "_rocm_sdk_devel"
 

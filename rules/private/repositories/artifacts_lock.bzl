@@ -9,17 +9,22 @@ load(":artifact_archive.bzl", "archive_suffix", "artifact_archive")
 visibility(["//rules/..."])
 
 _VERSION = 1
-_KEYS = {"archives": "list", "base_urls": "list", "dist_targets": "list", "split": "bool"}
+_KEYS = {"archives": "list", "base_urls": "list"}
 
 _LISTING = '''"""The artifacts that {file} names."""
 
-SPLIT = {split}
+{loads}SPLIT = {split}
 
 DIST_TARGETS = {dist_targets}
 
 ARTIFACTS = [
 {rows}]
 '''
+
+# The artifacts of this name tell about the build, as in a directory.
+_BASE = "base"
+_LOAD = """load("@{repository}//:artifacts.bzl", _DIST_TARGETS_{at} = "DIST_TARGETS", _SPLIT_{at} = "SPLIT")
+"""
 
 _ROW = """    struct(name = {name}, component = {component}, target = {target}, label = str(Label({label}))),
 """
@@ -97,37 +102,36 @@ def locked_artifacts(mctx, name, file):
         )
     locked_listing(
         name = name,
-        dist_targets = parsed.lock["dist_targets"],
         file = file,
         repositories = repositories,
-        split = parsed.lock["split"],
     )
 
 def _locked_listing_impl(rctx):
     if rctx.attr.error:
         fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
-    rows = []
+    rows, tellers = [], []
     for artifact, repository in sorted(rctx.attr.repositories.items()):
         name, component, target = artifact_parts(artifact)
         label = "@{}//:{}".format(repository, artifact.replace(":", "%3A"))
+        if name == _BASE:
+            tellers.append(repository)
         rows.append(_ROW.format(name = repr(name), component = repr(component), target = repr(target), label = repr(label)))
     rctx.file("BUILD.bazel", "")
     rctx.file("artifacts.bzl", _LISTING.format(
-        dist_targets = repr(rctx.attr.dist_targets),
+        dist_targets = " or ".join(["_DIST_TARGETS_{}".format(at) for at in range(len(tellers))]) or "[]",
         file = rctx.attr.file,
+        loads = "".join([_LOAD.format(at = at, repository = repository) for at, repository in enumerate(tellers)] + (["\n"] if tellers else [])),
         rows = "".join(rows),
-        split = rctx.attr.split,
+        split = " or ".join(["_SPLIT_{}".format(at) for at in range(len(tellers))]) or "False",
     ))
     rctx.file("artifacts.json", json.encode({"artifacts": {artifact: False for artifact in rctx.attr.repositories}}) + "\n")
 
 locked_listing = repository_rule(
-    doc = "Lists what a lock file names, with labels of the archives' repositories; fetches none of them.",
+    doc = "Lists what a lock file names, with labels of the archives' repositories; fetches only those that tell about the build.",
     implementation = _locked_listing_impl,
     attrs = {
-        "dist_targets": attr.string_list(doc = "GPU targets in order of preference."),
         "error": attr.string(doc = "What is wrong with the lock file."),
         "file": attr.string(mandatory = True, doc = "The lock file."),
         "repositories": attr.string_dict(doc = "Artifacts, and the names of their repositories."),
-        "split": attr.bool(doc = "Whether device code comes as artifacts of its own."),
     },
 )

@@ -67,7 +67,6 @@ def check_lock(workspace: Workspace, run: Path, url: str) -> None:
     for one, path in zip(document["archives"], archives, strict=True):
         assert one["size"] == path.stat().st_size
         assert f"{one['sha256']}  {path.name}\n" == path.with_name(f"{path.name}.sha256sum").read_text()
-    assert document["split"] is True
 
 
 def check_wrong_listings(workspace: Workspace, run: Path, url: str) -> None:

@@ -29,8 +29,11 @@ def test_all() -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(components=["dev"]), ["blas_dev_generic"]),
-        (Wanted(components=["dev", "test"]), ["blas_dev_generic", "rand_test_gfx94X-dcgpu"]),
+        (Wanted(components=["dev"]), ["base_lib_generic", "blas_dev_generic"]),
+        (
+            Wanted(components=["dev", "test"]),
+            ["base_lib_generic", "blas_dev_generic", "rand_test_gfx94X-dcgpu"],
+        ),
         (
             Wanted(["lib"], "gfx110X-all"),
             ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx1100", "blas_lib_gfx1101", "rand_lib_gfx110X-all"],
@@ -41,7 +44,7 @@ def test_all() -> None:
             [*NAMES[:1], "blas_lib_generic", "blas_lib_gfx942", "blas_lib_gfx942:xnack+"],
         ),
         (Wanted(["lib"], None, ["gfx942:xnack+"]), ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx942:xnack+"]),
-        (Wanted(["test"], "gfx94X-dcgpu"), ["rand_test_gfx94X-dcgpu"]),
+        (Wanted(["test"], "gfx94X-dcgpu"), ["base_lib_generic", "rand_test_gfx94X-dcgpu"]),
     ],
 )
 def test_filters(wanted: Wanted, expected: list[str]) -> None:

@@ -16,7 +16,6 @@ archives {name}_{component}_{target}.tar.zst, and a .sha256sum beside each.
 import argparse
 import os
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -24,13 +23,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from lib.common.command import FoundError, exit_codes, run_command
+from lib.common.command import exit_codes, run_command
 from lib.common.program import ToolError, write_document
 from lib.gpus.families import package_owner, parse_family
-from tools.fetch.catalog.archive import CHUNK, Limits, open_archive
 from tools.fetch.catalog.names import COMPONENTS, ArtifactName, CatalogError, archive_suffix, parse_name
-from tools.fetch.catalog.scan import BASE, DIST_INFO, THEROCK_MANIFEST, dist_targets_of, split_of
-from tools.fetch.catalog.unpack import members_of
+from tools.fetch.catalog.scan import BASE
 from tools.fetch.lock.run_listing import CiRun, ListedFile, check_base_url, list_run
 from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
 
@@ -49,7 +46,7 @@ class RunArchive:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to take; an empty list takes all."""
+    """What to take beside what tells about the build; an empty list takes all."""
 
     components: Sequence[str] = ()
     group: str | None = None
@@ -57,6 +54,8 @@ class Wanted:
 
     def takes(self, name: ArtifactName) -> bool:
         """Return whether an artifact is wanted. Generic ones are, whatever the targets."""
+        if name.name == BASE and name.target == GENERIC:
+            return True
         if self.components and name.component not in self.components:
             return False
         if name.target == GENERIC:
@@ -127,61 +126,6 @@ THREADS = 8
 
 
 @dataclass(frozen=True)
-class BuildFacts:
-    """Absent facts are as for folders: not split, no preference. `found` says whether any archive told the layout."""
-
-    split: bool
-    dist_targets: list[str]
-    found: bool
-
-
-def read_texts(path: Path) -> dict[str, str]:
-    """Return the texts of an archive's files that tell about the build, by their paths below a base directory."""
-    texts: dict[str, str] = {}
-    limits = Limits()
-    with open_archive(path, limits) as (stream, _):
-        for info in members_of(str(path), stream):
-            for name in (THEROCK_MANIFEST, DIST_INFO):
-                if info.isreg() and info.name.endswith("/" + name):
-                    if info.size > CHUNK:
-                        raise CatalogError(f"{path}: {info.name} has {info.size} bytes; expected a small JSON file")
-                    texts.setdefault(name, stream.read(info.size).decode("utf-8", "replace"))
-    return texts
-
-
-def build_facts(run: CiRun, archives: Sequence[RunArchive], digests: dict[str, ArchiveDigest], web: Web) -> BuildFacts:
-    """Read the archives named `base`, and compare their digests where known, by file name. Raises ToolError."""
-    texts: dict[str, str] = {}
-    for archive in archives:
-        if archive.artifact.name != BASE or archive.artifact.target != GENERIC:
-            continue
-        url = run.file_url(archive.file.name)
-        with tempfile.TemporaryDirectory() as holder:
-            path = Path(holder) / archive.file.name
-            with path.open("wb") as file:
-                found = web.digest(url, file)
-            known = digests.get(archive.file.name)
-            if known and known != found:
-                raise FoundError(
-                    f"{url}: has the SHA-256 {found.sha256} and {found.size} bytes; "
-                    f"expected {known.sha256} and {known.size}. The upload is damaged"
-                )
-            try:
-                for name, text in read_texts(path).items():
-                    texts.setdefault(name, text)
-            except CatalogError as error:
-                raise ToolError(f"{url}: {str(error).removeprefix(f'{path}: ')}") from None
-    try:
-        return BuildFacts(
-            split_of(texts.get(THEROCK_MANIFEST, "{}"), f"{run.url}: {THEROCK_MANIFEST}"),
-            dist_targets_of(texts.get(DIST_INFO, "{}"), f"{run.url}: {DIST_INFO}"),
-            THEROCK_MANIFEST in texts,
-        )
-    except CatalogError as error:
-        raise ToolError(str(error)) from None
-
-
-@dataclass(frozen=True)
 class Arguments:
     """The command line; `--help` says what each argument is."""
 
@@ -204,7 +148,6 @@ def lock_document(
     mirrors: Sequence[str],
     group: str | None,
     rows: Sequence[tuple[RunArchive, ArchiveDigest]],
-    facts: BuildFacts,
 ) -> dict[str, Any]:
     """Return the content of the lock file; `docs/rocm/artifacts.md` says what it means."""
     return {
@@ -213,8 +156,6 @@ def lock_document(
         "run_id": run.run_id,
         "platform": run.platform,
         "group": group or "",
-        "split": facts.split,
-        "dist_targets": facts.dist_targets,
         "archives": [
             {
                 "name": str(archive.artifact),
@@ -244,16 +185,12 @@ def lock(args: Arguments) -> None:
 
     with ThreadPoolExecutor(THREADS) as threads:
         rows = list(zip(chosen, threads.map(digest, chosen), strict=True))
-    facts = build_facts(run, archives, {archive.file.name: found for archive, found in rows}, web)
-    if not facts.found:
-        print(f"note: no archive named `base` of {run.url} tells the layout: taken for `family`", file=sys.stderr)
     output = output_path(args.output)
     partial = output.with_name(output.name + ".partial")
-    write_document(str(partial), lock_document(run, mirrors, args.group, rows, facts))
+    write_document(str(partial), lock_document(run, mirrors, args.group, rows))
     partial.replace(output)
     total = sum(found.size for _, found in rows)
-    layout = "split" if facts.split else "family"
-    print(f"{output}: {len(rows)} of {len(archives)} archives, {total} bytes, layout {layout}")
+    print(f"{output}: {len(rows)} of {len(archives)} archives, {total} bytes")
 
 
 def output_path(text: str) -> Path:

@@ -86,8 +86,6 @@ def test_the_lock_file(bucket: Bucket, tmp_path: Path, listing: str) -> None:
         "run_id": "77",
         "platform": "linux",
         "group": "",
-        "split": True,
-        "dist_targets": ["gfx1100", "gfx942"],
         "archives": [
             row(bucket, "base_lib_generic", "77-linux/base_lib_generic.tar.zst"),
             row(bucket, "blas_lib_generic", "77-linux/blas_lib_generic.tar.zst"),
@@ -96,7 +94,7 @@ def test_the_lock_file(bucket: Bucket, tmp_path: Path, listing: str) -> None:
         ],
     }
     fetched = [one for one in bucket.requests if one.startswith("GET") and one.endswith(".tar.zst")]
-    assert fetched == ["GET /77-linux/base_lib_generic.tar.zst"], "of the others, checksums serve"
+    assert fetched == [], "checksums serve"
     first = (tmp_path / "lock.json").read_bytes()
     lock(bucket, tmp_path, "--mirror=https://mirror/path/")
     assert (tmp_path / "lock.json").read_bytes() == first
@@ -145,8 +143,8 @@ def test_filters(bucket: Bucket, tmp_path: Path) -> None:
     ]
     bucket.add(RUN + "blas_dev_generic.tar.xz", b"not read")
     written = lock(bucket, tmp_path, "--component=dev")
-    assert [one["url"] for one in written["archives"]] == ["77-linux/blas_dev_generic.tar.xz"]
-    assert written["split"] is True, "though the archive that tells is not locked"
+    names = ["base_lib_generic.tar.zst", "blas_dev_generic.tar.xz"]  # The first tells about the build.
+    assert [one["url"] for one in written["archives"]] == [f"77-linux/{name}" for name in names]
 
 
 def test_a_missing_checksum(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,17 +170,6 @@ def test_a_flipped_byte_is_found_by_verify(bucket: Bucket, tmp_path: Path, capsy
     assert len(lock(bucket, tmp_path, "--verify")["archives"]) == 4
 
 
-def test_a_base_archive_that_is_not_what_its_checksum_says(
-    bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    bucket.files[RUN + "base_lib_generic.tar.zst"] = BASE[:-1] + b"?"
-    assert "URL/77-linux/base_lib_generic.tar.zst: has the SHA-256 " in error(bucket, tmp_path, capsys, code=1)
-    bucket.add(RUN + "base_lib_generic.tar.zst", BASE[:-9])
-    assert error(bucket, tmp_path, capsys).startswith("URL/77-linux/base_lib_generic.tar.zst: truncated or corrupted")
-    bucket.add(RUN + "base_lib_generic.tar.zst", archive((THEROCK, "{")))
-    assert "therock_manifest.json: expected a JSON object" in error(bucket, tmp_path, capsys)
-
-
 @pytest.mark.parametrize("listing", ["s3", "html"])
 def test_sizes_that_contradict(
     bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str], listing: str
@@ -193,13 +180,6 @@ def test_sizes_that_contradict(
     size = len(bucket.files[path])
     expected = f"URL/{path}: has {size} bytes; the listing says 5. Run it again when the upload is done"
     assert error(bucket, tmp_path, capsys, "--verify", code=1) == expected
-
-
-def test_a_run_without_base(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    del bucket.files[RUN + "base_lib_generic.tar.zst"]
-    written = lock(bucket, tmp_path)
-    assert (written["split"], written["dist_targets"]) == (False, [])
-    assert "note: no archive named `base`" in capsys.readouterr().err
 
 
 def test_a_run_that_is_not_there(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -253,7 +233,7 @@ def test_a_server_that_has_trouble_is_asked_again(bucket: Bucket, tmp_path: Path
         RUN + "blas_lib_generic.tar.zst.sha256sum": [500, 429],
         RUN + "base_lib_generic.tar.zst": ["break", 502, "break"],
     }
-    assert len(lock(bucket, tmp_path)["archives"]) == 4
+    assert len(lock(bucket, tmp_path, "--verify")["archives"]) == 4
     assert not any(bucket.trouble.values())
 
 
@@ -261,7 +241,7 @@ def test_a_server_that_breaks_off_again_and_again(
     bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bucket.trouble[RUN + "base_lib_generic.tar.zst"] = ["break"] * 100
-    assert "URL/77-linux/base_lib_generic.tar.zst: broke off after " in error(bucket, tmp_path, capsys)
+    assert "URL/77-linux/base_lib_generic.tar.zst: broke off after " in error(bucket, tmp_path, capsys, "--verify")
 
 
 def test_a_server_that_is_not_there(bucket: Bucket, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

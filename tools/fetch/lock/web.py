@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import unquote, urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -75,22 +74,17 @@ class Web:
             raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
         return int(text)
 
-    def digest(self, url: str, save: BinaryIO | None = None) -> ArchiveDigest:
-        """Read a whole file of any size and return its digest; `save` gets a copy. Raises NotThereError, ToolError."""
+    def digest(self, url: str) -> ArchiveDigest:
+        """Read a whole file of any size and return its digest. Raises NotThereError, ToolError."""
         for attempt in range(ATTEMPTS):
             sha256, size = hashlib.sha256(), 0
             try:
                 for chunk in self._chunks(url):
                     sha256.update(chunk)
                     size += len(chunk)
-                    if save:
-                        save.write(chunk)
             except HTTPError as error:
                 if attempt + 1 == ATTEMPTS:
                     raise ToolError(f"{url}: broke off after {size} bytes, {ATTEMPTS} times: {error}") from None
-                if save:
-                    save.seek(0)
-                    save.truncate()
                 continue
             break
         return ArchiveDigest(sha256.hexdigest(), size)

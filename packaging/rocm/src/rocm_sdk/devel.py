@@ -138,8 +138,7 @@ def find_layout(distributions: Distributions | None = None) -> DevelLayout:
     """Return where things are now; raises DevelNotInstalledError without the devel package."""
     from .distributions import load_distributions
     from .errors import DevelNotInstalledError
-    from .installation import find_listed, find_site, list_dist_infos
-    from .remedies import half_removed_remedy
+    from .installation import find_listed, find_site, half_removed_remedy, list_dist_infos
 
     known = distributions or load_distributions()
     names = known.packages["devel"]

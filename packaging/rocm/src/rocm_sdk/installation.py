@@ -1,4 +1,4 @@
-"""Where the packages of this build are installed.
+"""Where the packages of this build are installed, what their RECORDs list, and the commands that put them right.
 
 A package is found by its glue package (`rocm_sdk_core`), as Python itself would find it; its tree (`_rocm_sdk_core`)
 and its metadata lie in the same site-packages directory. So with several such directories on `sys.path` the files
@@ -7,6 +7,7 @@ always belong to the code that runs. Reading directory names is enough: `importl
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import os
 import re
@@ -15,7 +16,32 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .distributions import Distributions, PackageNames, load_distributions
-from .record import Row, read_record
+
+
+@dataclass(frozen=True)
+class Row:
+    """One file: its path relative to site-packages with `/`, its hash `algorithm=digest` and its size, both or none."""
+
+    path: str
+    digest: str = ""
+    size: str = ""
+
+
+def read_record(path: Path) -> list[Row]:
+    """Return the rows of a RECORD file; raises OSError if it cannot be read."""
+    with open(path, encoding="utf-8", newline="") as lines:
+        return parse_record(lines)
+
+
+def parse_record(lines: Iterable[str]) -> list[Row]:
+    """Return the rows of a RECORD file's lines, which have their line ends; empty lines are passed over."""
+    return [Row(*[*row, "", ""][:3]) for row in csv.reader(lines) if row]
+
+
+def is_below(path: str, tree: str) -> bool:
+    """Return whether `path` is the directory `tree` or lies in it; both are relative paths with `/`."""
+    return path.rstrip("/") == tree or path.startswith(tree + "/")
+
 
 OWN_DISTRIBUTION = "rocm"
 _POST_RELEASE = re.compile(r"\.post\d+")
@@ -159,3 +185,35 @@ def own_package(known: Distributions) -> InstalledPackage | None:
     """Return the package `rocm` itself, this code; None if it runs from its sources."""
     site = Path(__file__).parent.parent
     return find_in_site(PackageNames(OWN_DISTRIBUTION, __package__ or "", __package__ or ""), site, known)
+
+
+def install(requirement: str, installer: str) -> str:
+    """Return the command that installs a requirement with `pip` or `uv`."""
+    return f'{_program(installer)} install "{requirement}"'
+
+
+def reinstall(package: InstalledPackage) -> str:
+    """Return the command that installs a package again, even if its metadata says that it is there."""
+    option = "--reinstall" if package.installer == "uv" else "--force-reinstall"
+    name = f"{package.names.distribution}=={package.version}"
+    return f'{_program(package.installer)} install {option} --no-deps "{name}"'
+
+
+def half_removed_remedy(names: PackageNames, known: Distributions) -> str:
+    """Return what to say of a package without its files whose metadata is still beside this code; "" if it is not.
+
+    Installers take it for installed, and `pip install` would do nothing.
+    """
+    package = find_in_site(names, Path(__file__).parent.parent, known)
+    return (
+        f"It is half removed: {package.dist_info} is still there. Reinstall it: {reinstall(package)}" if package else ""
+    )
+
+
+def uninstall(name: str, installer: str) -> str:
+    """Return the command that removes a distribution without asking; uv never asks, and knows no `-y`."""
+    return f"{_program(installer)} uninstall {name}" if installer == "uv" else f"pip uninstall -y {name}"
+
+
+def _program(installer: str) -> str:
+    return "uv pip" if installer == "uv" else "pip"

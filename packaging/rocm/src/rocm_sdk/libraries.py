@@ -113,7 +113,7 @@ def _missing_message(roles: Sequence[str], shortnames: Sequence[str], distributi
     for role in roles:
         names = ", ".join(name for name in shortnames if LIBRARIES[name].package == role)
         parts.append(f"{names}: not installed: {_distribution(role, distributions)}=={distributions.version}")
-    from .remedies import half_removed_remedy
+    from .installation import half_removed_remedy
 
     found = {role: half_removed_remedy(role_candidates(role, distributions)[0], distributions) for role in roles}
     remedies = list(filter(None, found.values()))

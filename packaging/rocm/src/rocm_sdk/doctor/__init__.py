@@ -7,8 +7,7 @@ other commands know of the packages.
 - `facts`       what the checks look at, gathered once,
 - `finding`     what a check yields, and how findings are printed,
 - `gpus`        GPUs: are there any, may this user open them, do variables hide them,
-- `packages`    the packages: versions, places, missing files, the compiler,
-- `devel_tree`  the development tree,
+- `packages`    the packages: versions, places, missing files, the compiler, the development tree,
 - `loading`     libraries: do they load here, is there only one HIP,
 - `other_rocm`  another ROCm on the machine,
 - `frameworks`  builds of frameworks for CUDA, or with a HIP of their own.

@@ -11,7 +11,7 @@ from ..detect import FORCE_VARIABLE, forced_gpus
 from ..distributions import load_distributions
 from ..errors import TargetError
 from ..targets import ENVIRONMENT_VARIABLE, selection_in_effect
-from . import devel_tree, frameworks, gpus, loading, other_rocm, packages
+from . import frameworks, gpus, loading, other_rocm, packages
 from .facts import Facts, gather
 from .finding import SEVERITIES, Finding
 
@@ -22,7 +22,7 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     packages.scattered,
     packages.version_skew,
     packages.changed_files,
-    devel_tree.development_tree,
+    packages.development_tree,
     packages.compiler,
     loading.libraries_here,
     gpus.absent,

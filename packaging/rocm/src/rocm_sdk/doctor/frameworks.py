@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..elf import read_dynamic
-from ..remedies import install
+from ..installation import install
 from .facts import Facts
 from .finding import Finding
 from .other_rocm import second

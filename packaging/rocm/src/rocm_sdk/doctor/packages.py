@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..installation import InstalledPackage, is_same_release, list_dist_infos
-from ..remedies import install, reinstall, uninstall
+from ..errors import DevelError
+from ..installation import InstalledPackage, install, is_same_release, list_dist_infos, reinstall, uninstall
 from ..selfcheck.check import FailureError, SkipError
 from ..selfcheck.packages import find_changed, lasting_rows
 from ..selfcheck.scripts import ask, find_script, list_scripts
@@ -36,7 +37,7 @@ def half_removed(facts: Facts) -> Iterator[Finding]:
 
 
 def changed_files(facts: Facts) -> Iterator[Finding]:
-    """Find packages with files that are missing or not of their size; `devel_tree` looks at links."""
+    """Find packages with files that are missing or not of their size; `development_tree` looks at links."""
     own = [facts.own] if facts.own else []
     for package in [*own, *facts.packages.values()]:
         if not package.record.is_file():
@@ -91,3 +92,27 @@ def compiler(facts: Facts) -> Iterator[Finding]:
             except FailureError as failure:
                 remedy = "`rocm-sdk test -k script:` shows all programs that do not start."
                 yield Finding("compiler", "problem", str(failure), remedy)
+
+
+REMEDY = "rocm-sdk init"
+
+
+def development_tree(facts: Facts) -> Iterator[Finding]:
+    """Find out whether the tree has all its links, or they can be made when it is needed."""
+    layout = facts.layout
+    if layout is None:
+        return
+    try:
+        layout.check()
+        faults = layout.faults()
+    except DevelError as error:
+        yield Finding("devel", "problem", str(error))
+        return
+    places = (layout.devel.site, layout.devel.dist_info)
+    unwritable = next((path for path in places if not os.access(path, os.W_OK)), None)
+    if faults and unwritable:
+        text = f"in the development tree, {faults[0]}{how_many(faults)}, and this user cannot write to {unwritable}"
+        remedy = f"Run `{REMEDY}` as a user who can, for example in the layer of an image that installs"
+        yield Finding("devel", "problem", text, remedy)
+    elif faults and layout.tree.was_finished:
+        yield Finding("devel", "problem", f"in the development tree, {faults[0]}{how_many(faults)}", REMEDY)

@@ -11,12 +11,11 @@ from pathlib import Path
 from ..devel import find_layout
 from ..distributions import Distributions
 from ..elf import is_elf, read_dynamic
-from ..installation import InstalledPackage
+from ..installation import InstalledPackage, Row, read_record
 from ..kpack import SUFFIX, archive_places
 from ..libraries import find_libraries, find_tree, library_directories, listed_libraries
 from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..loading import unversioned
-from ..record import Row, read_record
 from ..system import IS_WINDOWS
 from .check import FailureError, SkipError, run_python
 

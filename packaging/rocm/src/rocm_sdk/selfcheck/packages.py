@@ -12,10 +12,17 @@ from ..detect import detect_gpus
 from ..devel_tree import ARCHIVES
 from ..device_code import missing_device_code
 from ..distributions import Distributions, load_selection
-from ..installation import InstalledPackage, is_same_release, own_package
+from ..installation import (
+    InstalledPackage,
+    Row,
+    half_removed_remedy,
+    install,
+    is_below,
+    is_same_release,
+    own_package,
+    reinstall,
+)
 from ..mismatch import mismatch_here
-from ..record import Row, is_below
-from ..remedies import half_removed_remedy, install, reinstall
 from ..targets import selection_in_effect
 from .check import FailureError, SkipError
 
