@@ -105,19 +105,14 @@ def extend(source: Path, output: Path, entries: Sequence[str]) -> Patch:
 
 
 def check_bytes(source: Path, output: Path, patch: Patch) -> None:
-    """Assert that the output has the source's bytes everywhere outside the ranges that the patch reports."""
+    """Assert that the output has all the bytes that the patch keeps of the source, at the offsets it says."""
     old, new = source.read_bytes(), output.read_bytes()
     assert (len(old), len(new)) == (patch.source_size, patch.size)
-    changed = bytearray(len(new))
-    for span in patch.ranges_changed:
-        changed[span.offset : span.offset + span.size] = b"\1" * span.size
-    assert changed.count(1) == sum(piece.size for piece in patch.pieces if isinstance(piece, Literal))
     at = 0
     for piece in patch.pieces:
         if not isinstance(piece, Literal):
             start = patch.new_offset(at)
             assert start is not None
-            assert not any(changed[start : start + piece.size])
             assert new[start : start + piece.size] == old[at : at + piece.size]
         at += piece.replaces
 

@@ -20,13 +20,10 @@ from lib.pe.reader import read_pe
 _MANY = tuple(f"function_{number}" for number in range(40))
 SAMPLES = (
     Sample(),
-    Sample(magic=c.PE32, exports=_MANY, unnamed=3, forwarders=(("one", "other.two"),), imports=()),
+    Sample(magic=c.PE32, exports=_MANY, unnamed=3, imports=()),
     Sample(
         imports=(("KERNEL32.dll", _MANY), ("amdhip64_7.dll", (1, 2, "hipMalloc"))),
         delayed=(("comgr.dll", ("one", 2)),),
-        manifest=b"<assembly/>",
-        version=(1, 2, 3, 4),
-        strings=(("ProductName", "a"), ("CompanyName", "b")),
         sections=((".hipFbSegment", b"x"),),
         zeros=9000,
     ),

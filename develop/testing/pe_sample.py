@@ -33,14 +33,8 @@ class Sample:
     exports: tuple[str, ...] = ("function",)
     unnamed: int = 0
     """How many more exports there are that have an ordinal alone."""
-    forwarders: tuple[tuple[str, str], ...] = ()
-    """Exports that another DLL has: name and where it is."""
     imports: tuple[Imported, ...] = (("KERNEL32.dll", ("Sleep",)),)
     delayed: tuple[Imported, ...] = ()
-    manifest: bytes | None = None
-    version: tuple[int, int, int, int] | None = None
-    strings: tuple[tuple[str, str], ...] = ()
-    """Of the version."""
     sections: tuple[tuple[str, bytes], ...] = ()
     """Further sections: name and bytes. A name of more than eight characters stands in COFF's string table."""
     zeros: int = 0
@@ -74,14 +68,13 @@ class _Layout:
 
     def put_exports(self) -> None:
         sample = self.sample
-        named = (*[(name, None) for name in sample.exports], *sample.forwarders)
+        named = sample.exports
         if sample.name is None and not named and not sample.unnamed:
             return
         count = len(named) + sample.unnamed
         begin = self.put(bytes(40))
-        addresses = [self.text(target) if target else PAGE for _, target in named] + [PAGE] * sample.unnamed
-        functions = self.put(pack(f"<{count}I", *addresses))
-        names = self.put(pack(f"<{len(named)}I", *[self.text(name) for name, _ in named]))
+        functions = self.put(pack(f"<{count}I", *[PAGE] * count))
+        names = self.put(pack(f"<{len(named)}I", *map(self.text, named)))
         numbers = self.put(pack(f"<{len(named)}H", *range(len(named))))
         name = self.text(sample.name or "")
         table = pack("<12xIIIIIII", name, 1, count, len(named), functions, names, numbers)
@@ -100,38 +93,9 @@ class _Layout:
             table = b"".join(pack("<II8xI12x", *row) for row in (*late, (0, 0, 0)))
             self.directories[c.DELAY_IMPORT_DESCRIPTOR] = (self.put(table), len(table))
 
-    def put_resources(self) -> None:
-        kinds = {c.RT_VERSION: self.version(), c.RT_MANIFEST: self.sample.manifest}
-        wanted = {kind: data for kind, data in kinds.items() if data is not None}
-        if not wanted:
-            return
-        # The root, then for each type a directory of one name, one of one language, and where the data is.
-        size = 16 + 8 * len(wanted)
-        base = self.put(bytes(size + len(wanted) * 64))
-        tree = bytearray(pack("<12xHH", 0, len(wanted)))
-        below = bytearray()
-        for number, (kind, data) in enumerate(wanted.items()):
-            at = size + number * 64
-            tree += pack("<II", kind, at | 1 << 31)
-            below += pack("<12xHHII", 0, 1, 1, at + 24 | 1 << 31) + pack("<12xHHII", 0, 1, 1033, at + 48)
-            below += pack("<II8x", self.put(data), len(data))
-        self.tables[base - TABLES : base - TABLES + len(tree) + len(below)] = tree + below
-        self.directories[c.RESOURCE_TABLE] = (base, len(tree) + len(below))
-
-    def version(self) -> bytes | None:
-        numbers = self.sample.version
-        if numbers is None:
-            return None
-        a, b, d, e = numbers
-        fixed = pack("<IIHHHHHHHH28x", 0xFEEF04BD, 0x10000, b, a, e, d, b, a, e, d)
-        strings = b"".join(_block(key, value.encode("utf-16-le") + b"\0\0", True) for key, value in self.sample.strings)
-        table = _block("StringFileInfo", b"", True, _block("040904b0", b"", True, strings)) if strings else b""
-        return _block("VS_VERSION_INFO", fixed, False, table)
-
     def build(self) -> bytes:
         self.put_exports()
         self.put_imports()
-        self.put_resources()
         self.put(b"")
         names, strings = self.section_names()
         bodies = [(b".text", b"\xc3", 0), (b".rdata", bytes(self.tables), self.sample.zeros)]
@@ -172,14 +136,3 @@ class _Layout:
 
 def _up(size: int, unit: int) -> int:
     return (size + unit - 1) // unit * unit
-
-
-def _block(key: str, value: bytes, is_text: bool, children: bytes = b"") -> bytes:
-    """Make a block of a version, padded to four bytes."""
-    head = key.encode("utf-16-le") + b"\0\0"
-    head += bytes(-(6 + len(head)) % 4) + value
-    if children:
-        head += bytes(-(6 + len(head)) % 4) + children
-    size = len(value) // 2 if is_text else len(value)
-    block = pack("<HHH", 6 + len(head), size, is_text) + head
-    return block + bytes(-len(block) % 4)

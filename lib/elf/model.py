@@ -126,11 +126,6 @@ class ElfFile:
         return bool(self.dynamic)
 
     @property
-    def is_stripped(self) -> bool:
-        """Whether there is no symbol table except the loader's."""
-        return not any(section.type == c.SHT_SYMTAB for section in self.section_headers)
-
-    @property
     def is_program(self) -> bool:
         """Whether this is meant to be run: at a fixed address, marked as PIE (DF_1_PIE), or interpreted and unnamed.
 

@@ -101,14 +101,6 @@ class Made:
 Piece = SourceRange | Literal | Made
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedRange:
-    """A stretch of the *new* file, in bytes, that does not come from the source."""
-
-    offset: int
-    size: int
-
-
 @dataclass(frozen=True)
 class Patch:
     """The new file as pieces of the old one. Made by `PatchBuilder.build`.
@@ -135,16 +127,6 @@ class Patch:
     def is_identity(self) -> bool:
         """Whether the new file equals the old one."""
         return all(isinstance(piece, SourceRange) for piece in self.pieces)
-
-    @property
-    def ranges_changed(self) -> tuple[ChangedRange, ...]:
-        """Ranges of the new file whose bytes differ from the source, in order; the rest is copied from the source."""
-        starts = accumulate((piece.size for piece in self.pieces), initial=0)
-        return tuple(
-            ChangedRange(start, piece.size)
-            for start, piece in zip(starts, self.pieces, strict=False)
-            if not isinstance(piece, SourceRange) and piece.size
-        )
 
     def new_offset(self, old: int) -> int | None:
         """Map the source's byte at `old` to its offset in the new file; None if it was removed.

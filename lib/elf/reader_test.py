@@ -32,7 +32,6 @@ def test_facts() -> None:
     assert elf.build_id == BUILD_ID.hex()
     assert [(note.owner, note.type, note.size) for note in elf.notes] == [("GNU", c.NT_GNU_BUILD_ID, 20)]
     assert (elf.dynamic_spare, elf.has_dynamic, elf.interpreter, elf.is_program) == (2, True, None, False)
-    assert not elf.is_stripped
 
 
 def test_required_versions_end_where_the_last_one_says_so() -> None:
@@ -65,7 +64,6 @@ def test_a_table_may_lie_in_two_segments_that_follow_each_other(
 def test_absent_facts() -> None:
     elf = read(Sample(soname=None, needed=(), versions=(), sections=False).build())
     assert (elf.soname, elf.needed, elf.rpath, elf.runpath, elf.versions_needed) == (None, (), None, None, {})
-    assert elf.is_stripped
     assert elf.section_headers == ()
 
 

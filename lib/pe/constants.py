@@ -30,11 +30,5 @@ DLL_DIRECTORIES: Final = ("bin",)
 # Numbers of the data directories.
 EXPORT_TABLE: Final = 0
 IMPORT_TABLE: Final = 1
-RESOURCE_TABLE: Final = 2
-CERTIFICATE_TABLE: Final = 4
 DELAY_IMPORT_DESCRIPTOR: Final = 13
 CLR_RUNTIME_HEADER: Final = 14
-
-# Types of resources.
-RT_VERSION: Final = 16
-RT_MANIFEST: Final = 24

@@ -43,8 +43,6 @@ class Symbol:
 
     name: str | None
     ordinal: int | None
-    #: Of an export that another DLL has: `DLL.Name` or `DLL.#ordinal`.
-    forwarder: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +52,6 @@ class Import:
     library: str
     symbols: tuple[Symbol, ...]
     delayed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """The version resource: numbers for programs, strings for people (of the first language that is there)."""
-
-    file_version: tuple[int, int, int, int]
-    product_version: tuple[int, int, int, int]
-    strings: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +68,12 @@ class PeImage:
     #: Where the file says that (a WORD).
     subsystem_offset: int
     image_base: int
-    size_of_image: int
     sections: tuple[Section, ...]
-    #: The name that the export table gives the DLL: the one it had when it was linked.
-    export_name: str | None
     exports: tuple[Symbol, ...]
     #: In the order of the tables, those at start first; a DLL may be named more than once.
     imports: tuple[Import, ...]
-    #: The application manifest, as XML.
-    manifest: bytes | None
-    version: Version | None
     #: Whether the CLR runs it: managed code.
     is_managed: bool
-    is_signed: bool
 
     def offset_of(self, address: int) -> int | None:
         """Return the file offset of the byte at an RVA; None if the file has none for it."""

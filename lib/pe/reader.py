@@ -12,12 +12,11 @@ reads whole files into memory and takes longer to import than this takes for 100
 from collections.abc import Iterator
 from dataclasses import dataclass
 from struct import Struct
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-from lib.elf.source import MAX_COUNT, Source
+from lib.elf.source import MAX_COUNT, MAX_STRING, MAX_TABLE, ElfError, Source
 from lib.pe import constants as c
 from lib.pe.model import Import, PeImage, Section, Symbol
-from lib.pe.resources import Image, read_manifest, read_version
 
 DOS_MAGIC: Final = b"MZ"
 PE_MAGIC: Final = b"PE\0\0"
@@ -28,8 +27,8 @@ E_LFANEW: Final = 0x3C
 PE_HEADER: Final = Struct("<4sHH4xIIHH")
 #: Where in the optional header the subsystem is, whatever the magic.
 SUBSYSTEM: Final = 68
-#: By the magic: ImageBase, SizeOfImage, SizeOfHeaders, Subsystem and NumberOfRvaAndSizes, which is the last field.
-OPTIONAL_HEADER: Final = {c.PE32: Struct("<28xI24xII4xH22xI"), c.PE32_PLUS: Struct("<24xQ24xII4xH38xI")}
+#: By the magic: ImageBase, SizeOfHeaders, Subsystem and NumberOfRvaAndSizes, which is the last field.
+OPTIONAL_HEADER: Final = {c.PE32: Struct("<28xI28xI4xH22xI"), c.PE32_PLUS: Struct("<24xQ28xI4xH38xI")}
 DIRECTORY: Final = Struct("<II")
 SECTION_HEADER: Final = Struct("<8sIIII12xI")
 COFF_SYMBOL_BYTES: Final = 18
@@ -40,6 +39,73 @@ DELAY_DESCRIPTOR: Final = Struct("<II8xI12x")
 LOOKUP: Final = {c.PE32: DWORD, c.PE32_PLUS: Struct("<Q")}
 #: Attribute of a delay descriptor: its fields are RVAs, and not addresses as linked.
 RVA_BASED: Final = 1
+#: Strings are read in pieces of this size, in bytes.
+PIECE: Final = 256
+
+
+class Image:
+    """An image in a file. Addresses are RVAs; an address outside of the image is an error in the file."""
+
+    def __init__(self, source: Source, size_of_headers: int, sections: tuple[Section, ...]) -> None:
+        self._source = source
+        self._size_of_headers = min(size_of_headers, source.size)
+        self._sections = sections
+        # Tables that lead into each other could be read for ever. In a real image they do not.
+        self._left = 2 * source.size + MAX_STRING
+
+    def _place(self, address: int, what: str) -> tuple[int, int, int]:
+        """Return where an address lies: the file offset, the bytes in the file from there, those in memory."""
+        if 0 <= address < self._size_of_headers:
+            return address, self._size_of_headers - address, self._size_of_headers - address
+        for section in self._sections:
+            at = address - section.virtual_address
+            if 0 <= at < section.size_in_memory:
+                in_file = min(section.size_of_raw_data, section.size_in_memory) if section.pointer_to_raw_data else 0
+                return section.begin + at, max(in_file - at, 0), section.size_in_memory - at
+        raise self._source.error(0, f"{what} is at RVA {address:#x}, which is in no section")
+
+    def error(self, address: int, reason: str) -> ElfError:
+        """Make an error about what is at an address, to be raised."""
+        offset, _, _ = self._place(address, reason)
+        return self._source.error(min(offset, self._source.size), reason)
+
+    def _spend(self, address: int, size: int, what: str) -> None:
+        self._left -= size
+        if self._left < 0:
+            raise self.error(address, f"{what}: with it, tables have more than twice the bytes of the file")
+
+    def _read(self, address: int, size: int, what: str) -> bytes:
+        offset, in_file, in_memory = self._place(address, what)
+        if size > min(in_memory, MAX_TABLE):
+            raise self.error(address, f"{what} takes {size} bytes from RVA {address:#x} on; there are {in_memory}")
+        return self._source.read(offset, min(size, in_file), what).ljust(size, b"\0")
+
+    def read(self, address: int, size: int, what: str) -> bytes:
+        """Read exactly `size` bytes; `what` names them in errors. What a section has beyond the file is zero."""
+        if not size:
+            return b""
+        self._spend(address, size, what)
+        return self._read(address, size, what)
+
+    def unpack(self, layout: Struct, address: int, what: str) -> tuple[Any, ...]:
+        """Read the fields of the structure `layout`."""
+        return layout.unpack(self.read(address, layout.size, what))
+
+    def unpack_all(self, layout: Struct, address: int, count: int, what: str) -> list[tuple[Any, ...]]:
+        """Read the fields of `count` structures `layout`."""
+        return list(layout.iter_unpack(self.read(address, layout.size * count, what)))
+
+    def string(self, address: int, what: str) -> str:
+        """Read a NUL-terminated string; bytes that are not UTF-8 come back as surrogate escapes."""
+        found = bytearray()
+        while (nul := found.find(0)) < 0:
+            at = address + len(found)
+            if len(found) > MAX_STRING:
+                raise self.error(address, f"{what} is longer than {MAX_STRING} bytes")
+            _, _, in_memory = self._place(at, what)
+            found += self._read(at, min(PIECE, in_memory), what)
+        self._spend(address, nul + 1, what)
+        return found[:nul].decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +114,6 @@ class _Header:
 
     magic: int
     image_base: int
-    size_of_image: int
     size_of_headers: int
     subsystem: int
     directories: tuple[tuple[int, int], ...]
@@ -80,8 +145,6 @@ def read_pe(file: BinaryIO, path: str) -> PeImage:
     strings = symbols + symbol_count * COFF_SYMBOL_BYTES if symbols else 0
     sections = tuple(_read_sections(source, begin + PE_HEADER.size + size, count, strings))
     image = Image(source, header.size_of_headers, sections)
-    export_name, exports = _read_exports(image, *header.directory(c.EXPORT_TABLE))
-    resources, _ = header.directory(c.RESOURCE_TABLE)
     return PeImage(
         path=path,
         size=source.size,
@@ -91,15 +154,10 @@ def read_pe(file: BinaryIO, path: str) -> PeImage:
         subsystem=header.subsystem,
         subsystem_offset=begin + PE_HEADER.size + SUBSYSTEM,
         image_base=header.image_base,
-        size_of_image=header.size_of_image,
         sections=sections,
-        export_name=export_name,
-        exports=exports,
+        exports=_read_exports(image, header.directory(c.EXPORT_TABLE)[0]),
         imports=(*_read_imports(image, header), *_read_delayed(image, header)),
-        manifest=read_manifest(image, resources),
-        version=read_version(image, resources),
         is_managed=bool(header.directory(c.CLR_RUNTIME_HEADER)[0]),
-        is_signed=bool(header.directory(c.CERTIFICATE_TABLE)[0]),
     )
 
 
@@ -109,13 +167,13 @@ def _read_header(source: Source, begin: int, size: int) -> _Header:
     if magic not in OPTIONAL_HEADER:
         raise source.error(begin, f"the optional header's magic is {magic:#x}, neither PE32 nor PE32+")
     layout = OPTIONAL_HEADER[magic]
-    image_base, size_of_image, size_of_headers, subsystem, count = source.unpack(layout, begin, "the optional header")
+    image_base, size_of_headers, subsystem, count = source.unpack(layout, begin, "the optional header")
     room = size - layout.size
     if room < 0:
         raise source.error(begin, f"the optional header takes {size} bytes; expected at least {layout.size}")
     size = min(count * DIRECTORY.size, room)
     directories = source.unpack_all(DIRECTORY, begin + layout.size, size, "the data directories")
-    return _Header(magic, image_base, size_of_image, size_of_headers, subsystem, tuple(directories))
+    return _Header(magic, image_base, size_of_headers, subsystem, tuple(directories))
 
 
 def _read_sections(source: Source, begin: int, count: int, strings: int) -> Iterator[Section]:
@@ -132,11 +190,11 @@ def _read_sections(source: Source, begin: int, count: int, strings: int) -> Iter
         yield section
 
 
-def _read_exports(image: Image, begin: int, size: int) -> tuple[str | None, tuple[Symbol, ...]]:
-    """Read the export table: the DLL's name, the symbols by name, then those that have an ordinal alone."""
+def _read_exports(image: Image, begin: int) -> tuple[Symbol, ...]:
+    """Read the export table: the symbols by name, then those that have an ordinal alone."""
     if not begin:
-        return None, ()
-    name, base, count, name_count, addresses, names, numbers = image.unpack(EXPORT_DIRECTORY, begin, "the export table")
+        return ()
+    _, base, count, name_count, addresses, names, numbers = image.unpack(EXPORT_DIRECTORY, begin, "the export table")
     if max(count, name_count) > MAX_COUNT:
         raise image.error(begin, f"{count} exports and {name_count} names: more than ordinals there are")
     what = f"the table of {count} exports"
@@ -150,12 +208,7 @@ def _read_exports(image: Image, begin: int, size: int) -> tuple[str | None, tupl
         named.add(index)
         found.append((image.string(at, "the name of an export"), index))
     unnamed = [(None, index) for index, target in enumerate(targets) if target and index not in named]
-    symbols = []
-    for symbol, index in (*found, *unnamed):
-        elsewhere = begin <= targets[index] < begin + size
-        forwarder = image.string(targets[index], "the forwarder of an export") if elsewhere else None
-        symbols.append(Symbol(symbol, base + index, forwarder))
-    return image.string(name, "the name of the DLL") if name else None, tuple(symbols)
+    return tuple(Symbol(symbol, base + index) for symbol, index in (*found, *unnamed))
 
 
 def _read_imports(image: Image, header: _Header) -> Iterator[Import]:

@@ -9,19 +9,14 @@ import pytest
 from develop.testing.pe_sample import PE_OFFSET, Sample
 from lib.elf.source import ElfError
 from lib.pe import constants as c
-from lib.pe.model import Import, PeImage, Symbol, Version
+from lib.pe.model import Import, PeImage, Symbol
 from lib.pe.reader import is_pe, read_pe
 
-MANIFEST = b'<assembly xmlns="urn:schemas-microsoft-com:asm.v1" manifestVersion="1.0"/>'
 FULL = Sample(
     exports=("first", "?second@@YAXXZ" + "x" * 5000),
     unnamed=2,
-    forwarders=(("elsewhere", "other.#7"),),
     imports=(("KERNEL32.dll", ("Sleep", 7)), ("amdhip64_7.dll", ("hipMalloc",)), ("Kernel32.DLL", ("Beep",))),
     delayed=(("comgr.dll", ("amd_comgr_create_data", 3)),),
-    manifest=MANIFEST,
-    version=(7, 2, 4, 65535),
-    strings=(("ProductName", "HIP ü"), ("OriginalFilename", "amdhip64_7.dll")),
     sections=((".hip_fat", b"code"), (".hipFbSegment", b"pointers")),
 )
 
@@ -36,13 +31,11 @@ def test_what_a_dll_says(magic: int) -> None:
     assert (image.machine, image.magic, image.is_dll) == (c.IMAGE_FILE_MACHINE_AMD64, magic, True)
     assert image.subsystem == c.IMAGE_SUBSYSTEM_WINDOWS_CUI
     assert [section.name for section in image.sections] == [".text", ".rdata", ".hip_fat", ".hipFbSegment"]
-    assert image.export_name == "sample.dll"
     assert image.exports == (
         Symbol("first", 1),
         Symbol("?second@@YAXXZ" + "x" * 5000, 2),
-        Symbol("elsewhere", 3, "other.#7"),
+        Symbol(None, 3),
         Symbol(None, 4),
-        Symbol(None, 5),
     )
     assert image.imports == (
         Import("KERNEL32.dll", (Symbol("Sleep", None), Symbol(None, 7))),
@@ -51,18 +44,12 @@ def test_what_a_dll_says(magic: int) -> None:
         Import("comgr.dll", (Symbol("amd_comgr_create_data", None), Symbol(None, 3)), delayed=True),
     )
     assert image.libraries == ("amdhip64_7.dll", "kernel32.dll")
-    assert image.manifest == MANIFEST
-    version = (7, 2, 4, 65535)
-    strings = (("ProductName", "HIP ü"), ("OriginalFilename", "amdhip64_7.dll"))
-    assert image.version == Version(version, version, strings)
     assert not image.is_managed
-    assert not image.is_signed
 
 
 def test_what_is_not_there() -> None:
     image = read(Sample(name=None, exports=(), imports=(), dll=False, subsystem=c.IMAGE_SUBSYSTEM_WINDOWS_GUI))
-    assert (image.export_name, image.exports, image.imports) == (None, (), ())
-    assert (image.manifest, image.version) == (None, None)
+    assert (image.exports, image.imports) == ((), ())
     assert not image.is_dll
     assert image.subsystem == c.IMAGE_SUBSYSTEM_WINDOWS_GUI
 
@@ -82,10 +69,6 @@ def test_what_pefile_reads() -> None:
     assert [section.virtual_address for section in image.sections] == [
         section.VirtualAddress for section in theirs.sections
     ]
-    assert image.size_of_image == theirs.OPTIONAL_HEADER.SizeOfImage
-    strings = theirs.FileInfo[0][0].StringTable[0].entries
-    assert image.version
-    assert dict(image.version.strings) == {key.decode(): value.decode() for key, value in strings.items()}
 
 
 def test_memory_beyond_the_file_is_zero() -> None:
@@ -128,7 +111,6 @@ OPTIONAL = PE_OFFSET + 24
             changed(OPTIONAL + 112, pack("<II", 0x900000, 40)),
             "the export table is at RVA 0x900000, which is in no sect",
         ),
-        (changed(OPTIONAL + 112 + 16, pack("<II", 0x2000, 40)), "resource"),
     ],
 )
 def test_damage_is_an_error_that_says_where(data: bytes, error: str) -> None:

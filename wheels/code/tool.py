@@ -5,7 +5,6 @@ Files are read, never changed. A wheel is read without unpacking it.
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -170,8 +169,3 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (DeviceError, ElfError, MemberError, ValueError) as error:
         print(f"rocm-wheels code: {error}", file=sys.stderr)
         return CANNOT_RUN
-
-
-if __name__ == "__main__":
-    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
-    sys.exit(main())

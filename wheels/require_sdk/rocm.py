@@ -5,8 +5,6 @@
 `tool` does the work, for any SDK. This module says which module loads ROCm's libraries: `rocm_sdk` makes it.
 """
 
-import os
-import sys
 from collections.abc import Sequence
 
 from rocm_sdk.init_py import init_py_text
@@ -29,8 +27,3 @@ INIT_PY = InitPy("_rocm_init.py", "rocm", init_py, libraries="rocm-sdk-libraries
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     return tool.main(argv, INIT_PY)
-
-
-if __name__ == "__main__":
-    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
-    sys.exit(main())

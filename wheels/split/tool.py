@@ -4,8 +4,6 @@ The wheel that you give is read and never changed. Code that a GPU can load is k
 """
 
 import argparse
-import os
-import sys
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -178,8 +176,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(printable("\n".join(split(arguments))))
 
     return run_command("rocm-wheels split", work, interrupted="what is there is whole", otherwise=FOUND)
-
-
-if __name__ == "__main__":
-    os.chdir(os.environ.get("BUILD_WORKING_DIRECTORY", "."))  # Where `bazel run` was typed.
-    sys.exit(main())

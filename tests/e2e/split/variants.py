@@ -58,7 +58,7 @@ def environment(folder: Path) -> Path:
 
 def split(scratch: Path) -> Path:
     """Split the sample; returns the directory."""
-    command = ("-m", "wheels.split.tool", written(scratch, VARIANTS), f"--targets={WORDS}")
+    command = ("-m", "wheels", "split", written(scratch, VARIANTS), f"--targets={WORDS}")
     print(run(sys.executable, "-B", *command, f"--output={scratch / 'thin'}", "--shape=wheel-variants"))
     return scratch / "thin"
 

@@ -117,7 +117,7 @@ print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
 def split(fat: Path, project: Project, output: Path) -> tuple[int, str, Cost]:
     """Run the command; returns its exit status, what it said, and what it took."""
     targets = project.targets or "gfx1100"
-    command = (sys.executable, "-B", "-m", "wheels.split.tool", fat, f"--targets={targets}")
+    command = (sys.executable, "-B", "-m", "wheels", "split", fat, f"--targets={targets}")
     options = (f"--output={output}", f"--shape={project.shape}")
     done = attempt(sys.executable, "-c", MEASURE, *command, *options, **environment())
     *said, last = done.stdout.splitlines()

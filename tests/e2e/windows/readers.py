@@ -24,7 +24,7 @@ for _limit in ("MAX_DLL_LENGTH", "MAX_IMPORT_NAME_LENGTH", "MAX_IMPORT_SYMBOLS",
     setattr(pefile, _limit, 1 << 20)
 MOST_SYMBOLS = 1 << 16
 #: The data directories that pefile is to read.
-PEFILE_TABLES = ("EXPORT", "IMPORT", "DELAY_IMPORT", "RESOURCE")
+PEFILE_TABLES = ("EXPORT", "IMPORT", "DELAY_IMPORT")
 
 
 def text(name: str | bytes | None) -> str | None:
@@ -53,16 +53,14 @@ def facts_of(image: PeImage) -> Facts:
         return _import(one.library, symbols, delayed=one.delayed)
 
     def exported(one: Symbol) -> tuple[object, ...]:
-        return one.name, one.ordinal, one.forwarder
+        return one.name, one.ordinal
 
-    version = image.version
     return {
         "machine": image.machine,
         "characteristics": image.characteristics,
         "magic": image.magic,
         "subsystem": image.subsystem,
         "image_base": image.image_base,
-        "size_of_image": image.size_of_image,
         "sections": [
             (
                 one.name,
@@ -74,14 +72,9 @@ def facts_of(image: PeImage) -> Facts:
             )
             for one in image.sections
         ],
-        "export_name": image.export_name,
         "exports": sorted(map(exported, image.exports), key=str),
         "imports": [imported(one) for one in image.imports],
-        "manifest": image.manifest,
-        "version": version and (version.file_version, version.product_version),
-        "strings": version and version.strings,
         "is_managed": image.is_managed,
-        "is_signed": image.is_signed,
     }
 
 
@@ -99,14 +92,12 @@ def pefile_facts(path: Path) -> Facts:
         imports = [(one, False) for one in getattr(image, "DIRECTORY_ENTRY_IMPORT", ())]
         imports += [(one, True) for one in getattr(image, "DIRECTORY_ENTRY_DELAY_IMPORT", ())]
         directories = {one.name: one.VirtualAddress for one in optional.DATA_DIRECTORY}
-        fixed = getattr(image, "VS_FIXEDFILEINFO", None)
         return {
             "machine": header.Machine,
             "characteristics": header.Characteristics,
             "magic": optional.Magic,
             "subsystem": optional.Subsystem,
             "image_base": optional.ImageBase,
-            "size_of_image": optional.SizeOfImage,
             "sections": [
                 (
                     text(_pefile_section(image, one.Name.rstrip(b"\0"))),
@@ -118,10 +109,7 @@ def pefile_facts(path: Path) -> Facts:
                 )
                 for one in image.sections
             ],
-            "export_name": text(exports.name) if exports else None,
-            "exports": sorted(((text(one.name), one.ordinal, text(one.forwarder)) for one in exports.symbols), key=str)
-            if exports
-            else [],
+            "exports": sorted(((text(one.name), one.ordinal) for one in exports.symbols), key=str) if exports else [],
             "imports": [
                 _import(
                     text(table.dll),
@@ -130,11 +118,7 @@ def pefile_facts(path: Path) -> Facts:
                 )
                 for table, delayed in imports
             ],
-            "manifest": _pefile_resource(image, "RT_MANIFEST"),
-            "version": _pefile_version(fixed[0]) if fixed else None,
-            "strings": _pefile_strings(image) if fixed else None,
             "is_managed": bool(directories.get("IMAGE_DIRECTORY_ENTRY_COM_DESCRIPTOR")),
-            "is_signed": bool(directories.get("IMAGE_DIRECTORY_ENTRY_SECURITY")),
         }
 
 
@@ -148,52 +132,19 @@ def _pefile_section(image: Any, name: bytes) -> bytes:
     return found
 
 
-def _pefile_resource(image: Any, kind: str) -> bytes | None:
-    """Return the first resource of a type, in its first language."""
-    for one in image.DIRECTORY_ENTRY_RESOURCE.entries if hasattr(image, "DIRECTORY_ENTRY_RESOURCE") else ():
-        if one.id == pefile.RESOURCE_TYPE[kind]:
-            place = one.directory.entries[0].directory.entries[0].data.struct
-            found: bytes = image.get_data(place.OffsetToData, place.Size)
-            return found
-    return None
-
-
-def _words(*pairs: int) -> tuple[int, ...]:
-    return tuple(word for pair in pairs for word in (pair >> 16, pair & 0xFFFF))
-
-
-def _pefile_version(fixed: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    return (
-        _words(fixed.FileVersionMS, fixed.FileVersionLS),
-        _words(fixed.ProductVersionMS, fixed.ProductVersionLS),
-    )
-
-
-def _pefile_strings(image: Any) -> tuple[tuple[str | None, str | None], ...]:
-    for info in image.FileInfo[0] if hasattr(image, "FileInfo") else ():
-        for table in getattr(info, "StringTable", ()):
-            return tuple((text(key), text(value)) for key, value in table.entries.items())
-    return ()
-
-
 def lief_facts(path: Path) -> Facts:
-    """Read a file with lief: everything except the strings of the version."""
+    """Read a file with lief: all facts."""
     image = lief.PE.parse(str(path))
     if image is None:
         raise ValueError("lief cannot read it")
     header, optional = image.header, image.optional_header
     exports = image.get_export()
-    resources = image.resources_manager if image.has_resources else None
-    manager = None if isinstance(resources, lief.lief_errors) else resources
-    versions = manager.version if manager else []
-    fixed = versions[0].file_info if versions else None
     return {
         "machine": int(header.machine),
         "characteristics": int(header.characteristics),
         "magic": int(optional.magic),
         "subsystem": int(optional.subsystem),
         "image_base": optional.imagebase,
-        "size_of_image": optional.sizeof_image,
         "sections": [
             (
                 text(_lief_name(one)),
@@ -205,13 +156,8 @@ def lief_facts(path: Path) -> Facts:
             )
             for one in image.sections
         ],
-        "export_name": exports.name if exports else None,
         "exports": sorted(
-            (
-                (one.name or None, one.ordinal, _lief_forwarder(one))
-                for one in exports.entries
-                if one.name or one.address or one.is_forwarded
-            ),
+            ((one.name or None, one.ordinal) for one in exports.entries if one.name or one.address or one.is_forwarded),
             key=str,
         )
         if exports
@@ -224,14 +170,7 @@ def lief_facts(path: Path) -> Facts:
             _import(one.name, [e.ordinal if e.is_ordinal else e.name for e in one.entries], delayed=True)
             for one in image.delay_imports
         ],
-        "manifest": manager.manifest.encode() if manager and manager.manifest else None,
-        "version": fixed
-        and (
-            _words(fixed.file_version_ms, fixed.file_version_ls),
-            _words(fixed.product_version_ms, fixed.product_version_ls),
-        ),
         "is_managed": bool(image.data_directory(lief.PE.DataDirectory.TYPES.CLR_RUNTIME_HEADER).rva),
-        "is_signed": bool(image.data_directory(lief.PE.DataDirectory.TYPES.CERTIFICATE_TABLE).rva),
     }
 
 
@@ -240,13 +179,8 @@ def _lief_name(section: Any) -> str | bytes:
     return name
 
 
-def _lief_forwarder(export: Any) -> str | None:
-    found = export.forward_information if export.is_forwarded else None
-    return f"{found.library}.{found.function}" if found else None
-
-
 def llvm_facts(path: Path, root: Path | None = None) -> Facts:
-    """Read a file with llvm-readobj, from a root if there is one: all except resources and the name of the DLL."""
+    """Read a file with llvm-readobj, from a root if there is one: all facts."""
     options = ("--file-headers", "--sections", "--coff-imports", "--coff-exports")
     inside = ("tests/e2e/roots/in_root.sh", root) if root else ()
     done = subprocess.run([*inside, "llvm-readobj", *options, path], capture_output=True, check=False)
@@ -261,7 +195,6 @@ def llvm_facts(path: Path, root: Path | None = None) -> Facts:
         "magic": _number(optional["Magic"]),
         "subsystem": _last_number(optional["Subsystem"]),
         "image_base": _number(optional["ImageBase"]),
-        "size_of_image": _number(optional["SizeOfImage"]),
         "sections": [
             (
                 re.sub(r" \([0-9A-F ]+\)?$", "", one["Name"]),
@@ -272,7 +205,7 @@ def llvm_facts(path: Path, root: Path | None = None) -> Facts:
         ],
         "exports": sorted(
             (
-                (one["Name"] or None, _number(one["Ordinal"]), one.get("ForwardedTo"))
+                (one["Name"] or None, _number(one["Ordinal"]))
                 for kind, one in blocks
                 if kind == "Export" and (one["Name"] or _number(one.get("RVA", "1")))
             ),
@@ -284,7 +217,6 @@ def llvm_facts(path: Path, root: Path | None = None) -> Facts:
             if kind in ("Import", "DelayImport")
         ],
         "is_managed": bool(_number(optional.get("CLRRuntimeHeaderRVA", "0"))),
-        "is_signed": bool(_number(optional.get("CertificateTableRVA", "0"))),
     }
 
 
