@@ -1,7 +1,7 @@
 """The files of .bcr name targets that exist, and have the form that the Bazel Central Registry asks for.
 
-The registry's docs/README.md, docs/attestations.md, metadata.schema.json and tools/bcr_validation.py have the rules. That
-program needs a finished entry, and asks GitHub.
+The registry's docs/README.md, docs/attestations.md, metadata.schema.json and tools/bcr_validation.py have the rules.
+That program needs a finished entry, and asks GitHub.
 """
 
 import json
