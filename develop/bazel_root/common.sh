@@ -19,9 +19,9 @@ root_is_whole() {
   read -r files _ 2>/dev/null <"$1/$stamp" && [ "$(count_files "$1" 2>/dev/null)" -ge "$files" ]
 }
 
-# use_tools: puts the programs that make_root.sh unpacked behind those of the machine. Perl comes without its own folders.
+# use_tools TOOLS: puts the programs that make_root.sh unpacked there behind those of the machine, with their libraries.
 use_tools() {
-  local folder
+  local tools=$1 folder
   [ -d "$tools" ] || return 0
   PATH=$PATH:$tools/usr/bin
   for folder in "$tools"/lib/*-linux-gnu "$tools"/usr/lib/*-linux-gnu; do

@@ -21,7 +21,7 @@ tools=$cache/tools
 
 # shellcheck source=develop/bazel_root/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-use_tools
+use_tools "$tools"
 
 # logged COMMAND...: runs COMMAND with its output in the log, and shows the end of that if it fails.
 logged() {
@@ -49,7 +49,7 @@ fetch_tools() {
   for deb in "$tools.partial"/debs/*.deb; do logged dpkg-deb --extract "$deb" "$tools.partial"; done
   rm -rf "$tools" "$tools.partial/debs"
   mv "$tools.partial" "$tools"
-  use_tools
+  use_tools "$tools"
   [ -e "$keyring" ] || keyring=$tools$keyring
 }
 

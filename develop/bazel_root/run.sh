@@ -14,7 +14,6 @@ HOME=${HOME:-~}
 export HOME
 xdg_cache=${XDG_CACHE_HOME:-$HOME/.cache}
 cache=$xdg_cache/rules_rocm_python
-tools=$cache/tools
 digest=$(cat "$here/make_root.sh" "$here/common.sh" | sha256sum)
 root=$cache/debian-${digest:0:12}
 
@@ -62,7 +61,7 @@ id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.
 unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PYTHONHOME PYTHONPATH
-use_tools
+use_tools "$cache/tools"
 exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" --unsetenv LD_LIBRARY_PATH --unsetenv PERL5LIB \
   --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
   /etc/bazel/bazel "$@"
