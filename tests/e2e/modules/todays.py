@@ -35,6 +35,8 @@ COMMON = (
     "common --incompatible_use_plus_in_repo_names",
     f"build --{SETTINGS}:exec_tools_toolchain=disabled",
 )
+#: The one dependency of a module that Bazel 7 has built in.
+LOCAL_CONFIG_PLATFORM = 'bazel_dep(name = "platforms", version = "0.0.7")'
 #: The machine's interpreter, in the words of rules_python 2, for a project without our rules.
 LOCAL_PYTHON = """
 local_runtime_repo = use_repo_rule("@rules_python//python/local_toolchains:repos.bzl", "local_runtime_repo")
@@ -137,7 +139,7 @@ def prepare(sources: Path, scratch: Path) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     for share in cache.glob("rules_rocm_python/debian-*/usr/share/bazel"):
         modules += [*share.glob("*/MODULE.bazel"), *share.glob("*/*/MODULE.bazel")]
-    texts = [module.read_text(encoding="utf-8") for module in modules]
+    texts = [*(module.read_text(encoding="utf-8") for module in modules), LOCAL_CONFIG_PLATFORM]
     versions = write_registry(sources.absolute(), registry, texts)
     print(" ".join(f"{name} {version}" for name, version in sorted(versions.items())), flush=True)
     overrides = (f"common --override_module={name}=" for name in versions)
