@@ -14,17 +14,14 @@ BAZELW = Path(os.environ.get("BAZELW", Path(__file__).parents[2] / "bazelw")).ab
 MIRROR = "http://mirror.invalid/debian/"
 
 TOOLS = (
-    *("bash", "cat", "cksum", "cut", "date", "dirname", "env", "find", "flock", "grep", "mkdir", "mv"),
+    *("bash", "cat", "cksum", "cp", "cut", "date", "dirname", "env", "find", "flock", "grep", "mkdir", "mv"),
     *("readlink", "rm", "sed", "sha256sum", "sort", "tail", "tee", "touch", "wc"),
 )
 
 FAKES = {
     "id": 'echo "${FAKE_UID:-0}"',
     "apt-get": f"""
-        case "$1" in
-          indextargets) echo '{MIRROR}'; echo 'http://mirror.invalid/second/' ;;
-          *install) for package in "$@"; do touch "$HOME/installed-$package"; done ;;
-        esac""",
+        case "$1" in indextargets) echo '{MIRROR}'; echo 'http://mirror.invalid/second/' ;; esac""",
     "apt-config": """
         echo 'Acquire::http::Proxy "http://proxy.invalid:3128";'
         echo 'Acquire::Languages "none";'""",

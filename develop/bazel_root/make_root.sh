@@ -2,8 +2,8 @@
 # Makes the private Debian root that bazelw runs Bazel in:
 #   make_root.sh ROOT
 # ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie
-# beside it: ROOT.partial, debs/ (downloads, which an interrupted run leaves to the next), apt.conf, lock and
-# make_root.log. Any change of this file or of common.sh makes another root.
+# beside it: ROOT.partial, debs/ (downloads, which an interrupted run leaves to the next), apt.conf, lists/, lock and
+# make_root.log; and tools/, with programs that the machine lacks. Any change of this file or of common.sh makes another root.
 set -euo pipefail
 
 suite=forky
@@ -14,11 +14,14 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 root=$1
 partial=$root.partial
+apt=() # options of apt-get
 cache=$(dirname "$root")
 log=$cache/make_root.log
+tools=$cache/tools
 
 # shellcheck source=develop/bazel_root/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+use_tools "$tools"
 
 # logged COMMAND...: runs COMMAND with its output in the log, and shows the end of that if it fails.
 logged() {
@@ -30,23 +33,37 @@ failed() {
   die "failed: $* (the whole log: $log)"
 }
 
-# The system's share in the work: three packages, if they are not there.
-install_tools() {
-  local missing=()
+# Fetches the programs of make_root and run.sh that the machine lacks, and unpacks them in $cache/tools with what they need
+# beyond the machine's packages: nothing is installed.
+fetch_tools() {
+  local missing=() deb
   command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
   command -v bwrap >/dev/null || missing+=(bubblewrap)
   [ -e "$keyring" ] || missing+=(debian-archive-keyring)
   [ ${#missing[@]} -gt 0 ] || return 0
-  say "installing with apt-get: ${missing[*]}"
-  apt-get -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
-  DEBIAN_FRONTEND=noninteractive logged apt-get -qy --no-install-recommends -o DPkg::Lock::Timeout=300 install \
-    "${missing[@]}"
+  say "fetching ${missing[*]}: unpacked in $tools, nothing is installed"
+  update
+  mkdir -p "$tools.partial/debs/partial"
+  logged apt-get "${apt[@]}" -qy --no-install-recommends --download-only \
+    -o Dir::Cache::archives="$tools.partial/debs" install "${missing[@]}"
+  for deb in "$tools.partial"/debs/*.deb; do logged dpkg-deb --extract "$deb" "$tools.partial"; done
+  rm -rf "$tools" "$tools.partial/debs"
+  mv "$tools.partial" "$tools"
+  use_tools "$tools"
+  [ -e "$keyring" ] || keyring=$tools$keyring
+}
+
+# Lets apt read lists of its own here, where the machine's are not there or old.
+update() {
+  mkdir -p "$cache/lists/partial"
+  apt=(-o Dir::State::lists="$cache/lists" -o Debug::NoLocking=true)
+  apt-get "${apt[@]}" -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
 }
 
 # The machine's own mirror of Debian, as apt understands its sources; nothing on Ubuntu or if apt has read none yet.
 mirror() {
   # shellcheck disable=SC2016 # apt's placeholder, not the shell's
-  apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
+  apt-get "${apt[@]}" indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
 }
 
 # What the machine's apt was told about reaching its mirror: proxies, certificates, credentials.
@@ -63,7 +80,7 @@ bootstrap() {
   local uri options
   uri=$(mirror)
   if [ -z "$uri" ]; then
-    apt-get -q update >>"$log" 2>&1 </dev/null || true
+    update
     uri=$(mirror)
   fi
   mkdir -p "$cache/debs"
@@ -116,13 +133,13 @@ main() {
   fi
 
   : >"$log"
-  install_tools
+  fetch_tools
   bwrap --bind / / true >>"$log" 2>&1 || failed "bwrap: this machine (a container?) does not let root make namespaces"
   say "making a Debian $suite root with Bazel in $root: 1.4 GB, one to three minutes"
   bootstrap || failed mmdebstrap
   finish
   mv "$partial" "$root"
-  rm -rf "$cache/debs"
+  rm -rf "$cache/debs" "$cache/lists"
   say "the Debian root is made"
   local other
   for other in "$cache"/debian-*; do

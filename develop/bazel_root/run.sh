@@ -18,11 +18,9 @@ digest=$(cat "$here/make_root.sh" "$here/common.sh" | sha256sum)
 root=$cache/debian-${digest:0:12}
 
 make_root() {
-  local remedy="Install Bazel 7.4 or newer, or bazelisk, or name one in \$BAZEL"
-  command -v apt-get >/dev/null ||
-    die "no usable Bazel here, and no apt-get (Debian, Ubuntu) to make a Debian root with one. $remedy."
-  [ "$(id -u)" = 0 ] ||
-    die "no usable Bazel here, and only root can make a Debian root with one. $remedy, or have it made once:
+  local remedy="found no Bazel 7.4 or newer: install one, or bazelisk, or name one in \$BAZEL"
+  command -v apt-get >/dev/null || die "$remedy"
+  [ "$(id -u)" = 0 ] || die "$remedy, or have root make a Debian root with one:
   mkdir -p ${cache@Q} && sudo env XDG_CACHE_HOME=${xdg_cache@Q} ${workspace@Q}/bazelw --version"
   "$here/make_root.sh" "$root"
 }
@@ -62,7 +60,8 @@ add_mounts
 id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.
-unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PYTHONHOME PYTHONPATH
-exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" \
+unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PYTHONHOME PYTHONPATH
+use_tools "$cache/tools"
+exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" --unsetenv LD_LIBRARY_PATH --unsetenv PERL5LIB \
   --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
   /etc/bazel/bazel "$@"

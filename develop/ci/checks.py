@@ -278,6 +278,13 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN_PACKAGES,),
         holds="",
     ),
+    Check(
+        "todays-modules",
+        "the rules with today's rules_cc and rules_python, and pip.parse with our wheels",
+        steps.todays_modules,
+        (steps.MODULES, steps.DEBIAN_PACKAGES),
+        holds="",
+    ),
     Check("hip-page", "the README's HIP program, from an empty folder", steps.hip_page, (steps.DEBIAN_PACKAGES,)),
     Check(
         "debian-rocm",
@@ -328,6 +335,8 @@ SCHEDULED = frozenset(
         # `hip` builds a bigger project with real ROCm.
         "hip-page",
         "served-bucket",
+        # All tests, with other modules.
+        "todays-modules",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
         "doctor",

@@ -10,6 +10,7 @@ were skipped; the exit code is 1 if any failed. A check that needs what the mach
 fails. Optional inputs come from the environment. Without them their checks are skipped, also with CI=true:
 
     ROCM_KPACK_ARTIFACTS   a directory of ROCm 7's artifacts that ROCm/rocm-kpack split
+    ROCM_MODULE_SOURCES    the sources of Bazel modules, a folder NAME/VERSION for each
     ROCM_THEROCK           a checkout of TheRock, for the comparison with AMD's own packages; its script runs with
     ROCM_AMD_PYTHON        the Python of a virtual environment, as tests/e2e/amd/comparison.py says
 """

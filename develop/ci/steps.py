@@ -44,6 +44,8 @@ DEBIAN = Requirement(_missing_debian)
 DEBIAN_PACKAGES = Requirement(_missing_apt)
 #: Artifacts of ROCm 7 that ROCm/rocm-kpack split.
 KPACK = Requirement(lambda: _missing_directories("ROCM_KPACK_ARTIFACTS"), is_optional=True)
+#: Sources of today's Bazel modules.
+MODULES = Requirement(lambda: _missing_directories("ROCM_MODULE_SOURCES"), is_optional=True)
 #: A checkout of TheRock.
 AMD = Requirement(lambda: _missing_directories("ROCM_THEROCK"), is_optional=True)
 
@@ -325,6 +327,12 @@ def hip_libraries(machine: Machine) -> None:
     """Run programs with each library of ROCm 7, and of the ROCm that `rocm.debian` fetches."""
     machine.module("hip.tests.e2e.programs", "--libraries", "--artifacts", machine.whole_rocm7 / "split")
     machine.module("hip.tests.e2e.programs", "--debian")
+
+
+def todays_modules(machine: Machine) -> None:
+    """Build and test with the modules of today, in a copy that asks for them."""
+    made = machine.scratch / "todays-modules"
+    machine.module("tests.e2e.modules.todays", "--sources", os.environ["ROCM_MODULE_SOURCES"], "--scratch", made)
 
 
 def compare_with_amd(machine: Machine) -> None:

@@ -47,6 +47,7 @@ class Bazel:
     options: tuple[str, ...] = ()
     #: Startup options.
     startup: tuple[str, ...] = ()
+    workspace: Path = WORKSPACE
 
     def run(self, name: str, project: str, command: str, *words: str) -> str:
         """Call it in a project of the workspace, with an output base of that name. Raises FailedError if it fails."""
@@ -55,7 +56,7 @@ class Bazel:
         with log.open("w+", encoding="utf-8", errors="replace") as file:
             code = subprocess.run(
                 [*startup, command, *words],
-                cwd=WORKSPACE / project,
+                cwd=self.workspace / project,
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=file,
@@ -76,7 +77,7 @@ class Bazel:
         """End the server of an output base."""
         subprocess.run(
             [self.path, f"--output_base={self.scratch / name}", "shutdown"],
-            cwd=WORKSPACE / project,
+            cwd=self.workspace / project,
             capture_output=True,
             check=False,
         )

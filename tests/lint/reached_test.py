@@ -16,6 +16,7 @@ from tests.lint.workspace import WORKSPACE, sources
 #: Projects of their own, with workspaces of their own.
 OTHER_PROJECTS = (
     "examples/another_sdk/",
+    "examples/pip_parse/",
     "hip/examples/programs/",
     "hip/examples/wheel/",
     "tests/e2e/consumer/acme/",
