@@ -1,14 +1,13 @@
 """Packages for one GPU target each hold what their names promise: the mini SDK's, and other makers'."""
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from develop.testing.device_sample import compressed
-from wheels.tests.editing import EditedSet
+from wheels.tests.editing import EditedSet, mini_sdk
 from wheels.tests.libraries import fat, offload_bundle
 from wheels.tests.planted_set import mirror, small_wheel
 from wheels.verify.engine import Request, verify
@@ -16,7 +15,7 @@ from wheels.verify.exceptions import DeclaredException
 from wheels.verify.finding import Finding
 from wheels.verify.settings import Settings
 
-DIST = Path(os.environ["DIST"]).absolute()
+DIST = mini_sdk("thin")
 TARGETS = ("gfx1100", "gfx1101", "gfx942")
 LINUX = "py3-none-manylinux_2_17_x86_64"
 
