@@ -86,7 +86,7 @@ lib/plan/model.py: a file for a GPU that the build leaves out is a file for all
 return named(path, self.all_targets + self.left_out) => return named(path, self.all_targets)
 lib/plan/model.py: the second file with equal bytes has lost its source
 [list(pair) for pair in self.equal_sources] => [list(pair) for pair in self.equal_sources[:1]]
-lib/gpus/families.py: gfx9-all is thought as narrow as gfx90X | _HEX}{_HEX}"), kind, 2) => _HEX}{_HEX}"), kind, 1)
+lib/gpus/families.py: unknown GPUs belong to dgpu-all | name[: -len("-all")], _ALL_OPEN) => name[: -len("-all")], 1)
 lib/gpus/known_targets.py: a word that is spelt like no target is answered with none that is near
 near = same if 0 < len(same) <= _SHOWN => near = same if len(same) <= _SHOWN
 lib/common/arguments.py: the second file of a key replaces the first | if key in found => if found.get(key) == value
@@ -101,8 +101,8 @@ tools/actions/plan/runtime.py: launchers have no CPU if only the second package 
 for plan in builds_on for entry in plan.entries} => for plan in builds_on[:1] for entry in plan.entries}
 tools/actions/plan/slicing.py: code for a GPU that is left out stops the build
 (code, declared.all_targets + declared.left_out) => (code, declared.all_targets)
-tools/actions/plan/devel.py: links to a file of a package below have no source
-(node.found or node.entry) if node else None => node.found if node else None
+tools/actions/plan/devel.py: another file than the package's becomes a link to it
+(node.found or node.entry) if node => (node.entry or node.found) if node
 tools/actions/plan/forwarders.py: a library whose file has another name than its SONAME gets a forwarder
 and entry.soname == posixpath.basename(entry.path) => and entry.soname
 tools/actions/plan/runtime.py: a file is packed where a package below has a directory
