@@ -194,7 +194,7 @@ wheels/split/tool.py: what split finds wrong has the exit code of a mistake on t
 interrupted="what is there is whole", otherwise=FOUND) => interrupted="what is there is whole")
 wheels/split/plan.py: a second GPU without any code gets a wheel
 for group in groups:\n        if unknown => for group in groups[:1]:\n        if unknown
-wheels/split/write.py: of two texts of a wheel, one is written | content in plan.texts] => content in plan.texts[:1]]
+wheels/split/write.py: a library in .data has all code | get((plan.label, file.path)) => get((plan.label, file.source))
 wheels/require_sdk/plan.py: the report gives the wrong reason
 if gpus.served:\n        return => if not gpus.served:\n        return
 wheels/require_sdk/needs.py: nothing is found in site-packages itself

@@ -4,13 +4,21 @@ They are made here, so that these tests need nothing that Bazel builds.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wheels.tests.libraries import fat, offload_bundle
-from wheels.tests.planted_set import small_wheel
+import pytest
+
+from develop.testing.elf_sample import Sample
+from develop.testing.tiny_elf import program
+from lib.elf import constants as c
+from lib.pack.launcher import SECTION
+from wheels.tests.libraries import fat, offload_bundle, with_segment
+from wheels.tests.planted_set import small_wheel, windows_launcher
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Finding
+from wheels.verify.wheel_set.installation import outward
+from wheels.verify.wheel_set.model import DevelTree
 
 LINUX = "py3-none-manylinux_2_17_x86_64"
 
@@ -20,13 +28,18 @@ def findings(directory: Path) -> tuple[Finding, ...]:
     return verify([directory], Request()).judged.findings
 
 
+def built(name: str, files: Mapping[str, bytes], tag: str = LINUX) -> tuple[str, bytes]:
+    """Return a wheel's file name and bytes."""
+    made = small_wheel(name, dict(files), tag)
+    return made.name, made.build()
+
+
 def wheel(name: str, *libraries_with: tuple[str, Sequence[str]], files: Sequence[str] = ()) -> tuple[str, bytes]:
     """Return a wheel of another maker's: names of libraries with the targets of their code, and other files."""
     content = {f"_{name}/{path}": b"data" for path in files}
     for library, targets in libraries_with:
         content[f"_{name}/{library}"] = fat(library, [offload_bundle(targets)])
-    made = small_wheel(name, content, LINUX)
-    return made.name, made.build()
+    return built(name, content)
 
 
 def verified(directory: Path, *wheels: tuple[str, bytes]) -> list[tuple[str, str, str]]:
@@ -111,17 +124,49 @@ def test_a_tree_of_two_packages_for_a_target_each(tmp_path: Path) -> None:
     for target in ("gfx942", "gfx1100"):
         name = f"libk_{target}_.so"
         files = {f"_kernels/{name}": fat(name, [offload_bundle([target]), offload_bundle([target])])}
-        one = small_wheel(f"kernels_{target}", files, LINUX)
-        made.append((one.name, one.build()))
+        made.append(built(f"kernels_{target}", files))
     assert verified(tmp_path / "dist", *made) == [
         ("D108", "kernels_gfx1100", "_kernels/libk_gfx1100_.so"),
         ("D108", "kernels_gfx942", "_kernels/libk_gfx942_.so"),
     ]
 
 
+def test_a_target_that_only_the_second_bundle_lacks(tmp_path: Path) -> None:
+    files = {"_math/liba.so": fat("liba.so", [offload_bundle(["gfx942", "gfx1100"]), offload_bundle(["gfx942"])])}
+    assert verified(tmp_path / "dist", built("math", files)) == [("D103", "math", "_math/liba.so")]
+
+
+def test_two_packages_that_are_missing_of_which_one_is_for_the_default_target(tmp_path: Path) -> None:
+    verified(tmp_path / "dist", selector("family", "gfx942", "gfx1100"))
+    found = [(one.id, one.said) for one in findings(tmp_path / "dist") if one.id == "S138"]
+    assert found == [("S138", "gfx942: the set has no rocm-sdk-libraries-gfx942")]
+
+
+@pytest.mark.parametrize("tag", [LINUX, "py3-none-win_amd64"])
+def test_a_launcher_starts_a_launcher_that_starts_nothing(tag: str, tmp_path: Path) -> None:
+    def launcher(target: str) -> bytes:
+        return windows_launcher(target) if "win" in tag else program(SECTION, target.encode().ljust(64, b"\0"))
+
+    base = built("base", {"_base/bin/a.exe": launcher("b.exe"), "_base/bin/b.exe": launcher("gone.exe")}, tag)
+    assert [one[:2] for one in verified(tmp_path / "dist", base)][-1:] == [("S124", "base")]
+    assert "_base/bin/b.exe" in {one.file for one in findings(tmp_path / "dist") if one.id == "S124"}
+
+
+def test_headers_of_debug_information_are_not_those_of_the_library(tmp_path: Path) -> None:
+    """`eu-strip -f` leaves them as they were; nobody loads them."""
+    library = with_segment(Sample(sections=False, soname="liba.so").build(), c.PT_LOAD, flags=c.PF_R | c.PF_W | c.PF_X)
+    files = {"_base/liba.so": library, "_base/liba.so.debug": with_segment(library, c.PT_DYNAMIC, filesz=0)}
+    assert verified(tmp_path / "dist", built("base", files)) == [("W405", "base", "_base/liba.so")]
+
+
+def test_a_tree_whose_name_begins_like_the_development_trees_is_another() -> None:
+    devel = DevelTree("dev/.devel_links/devel.json", "_dev", {})
+    texts = ("b", "../../_dev/b", "../../_dev", "../../_dev_more/b", "../../_core/b")
+    assert [outward(devel, "_dev/lib/a", text) for text in texts] == [None, None, None, "_dev_more/b", "_core/b"]
+
+
 def test_code_in_two_bundles_counts_twice(tmp_path: Path) -> None:
     bundles = [offload_bundle(["gfx942", "gfx90a"]), offload_bundle(["gfx90a", "gfx942"])]
-    made = small_wheel("kernels_gfx942", {"_kernels_gfx942/liba.so": fat("liba.so", bundles)}, LINUX)
-    verified(tmp_path / "dist", (made.name, made.build()))
+    verified(tmp_path / "dist", built("kernels_gfx942", {"_kernels_gfx942/liba.so": fat("liba.so", bundles)}))
     (finding,) = findings(tmp_path / "dist")
     assert (finding.id, finding.said) == ("D107", "gfx90a: 108 bytes of code that gfx942 cannot load")
