@@ -101,8 +101,8 @@ tools/actions/plan/runtime.py: launchers have no CPU if only the second package 
 for plan in builds_on for entry in plan.entries} => for plan in builds_on[:1] for entry in plan.entries}
 tools/actions/plan/slicing.py: code for a GPU that is left out stops the build
 (code, declared.all_targets + declared.left_out) => (code, declared.all_targets)
-tools/actions/plan/devel.py: another file than the package's becomes a link to it
-(node.found or node.entry) if node => (node.entry or node.found) if node
+tools/actions/plan/devel.py: links are not compared by what they lead to
+here = (node.found or node.entry) if node else None => here = found if node else None
 tools/actions/plan/forwarders.py: a library whose file has another name than its SONAME gets a forwarder
 and entry.soname == posixpath.basename(entry.path) => and entry.soname
 tools/actions/plan/runtime.py: a file is packed where a package below has a directory

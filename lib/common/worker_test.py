@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -78,6 +79,7 @@ class Worker:
         """Send a request, and return its exit code and what it printed."""
         self.ask(*arguments)
         assert self.process.stdout
+        assert select([self.process.stdout], [], [], 30)[0], "no answer"
         response = json.loads(self.process.stdout.readline())
         assert response["requestId"] == 7
         return response["exitCode"], response["output"]

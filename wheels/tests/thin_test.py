@@ -93,11 +93,6 @@ def code_for_no_xnack(edited: EditedSet) -> None:
     libraries(edited, SLICED | {"gfx942": [["gfx942:xnack+"], ["gfx942:xnack+"]]})
 
 
-def no_code_in_a_library(edited: EditedSet) -> None:
-    """Lose the code of all bundles of a library."""
-    libraries(edited, SLICED | {"gfx942": [[], []]})
-
-
 def no_bundles_in_a_library(edited: EditedSet) -> None:
     """Lose the bundles of a library."""
     libraries(edited, SLICED | {"gfx1100": []})
