@@ -42,7 +42,7 @@ _RUNTIME, _PIPELINE = "packaging/rocm/tests", "tests/pipeline/pipeline_test.py"
 ELSEWHERE = {"wheels/verify": "wheels/tests", "packaging/rocm": _RUNTIME, "packaging/core": _RUNTIME}
 #: The next ring, by the beginning of the room.
 NEXT = {
-    "lib": ("tools/actions", "wheels", _PIPELINE), "tools/actions": ("tests/integration", _PIPELINE),
+    "lib": ("lib", "tools/actions", "wheels", _PIPELINE), "tools/actions": ("tests/integration", _PIPELINE),
     "tools/fetch": ("tools/fetch", _PIPELINE), "rules/runtime": (_RUNTIME, "wheels/verify", _PIPELINE),
     "packaging": (_RUNTIME, "rules/runtime", _PIPELINE), "wheels": ("wheels",), "hip": ("hip/tools", "hip/tests"),
 }  # fmt: skip
@@ -256,7 +256,7 @@ def read_mutants() -> list[Mutant]:
 
 
 def sources(tree: Path, room: str) -> list[Path]:
-    """Return a room's own modules, sorted; those of rooms inside it are theirs."""
+    """Return the modules of a room without its tests and without rooms inside it, sorted."""
     others = (*(f"{one}/" for one in ROOMS if one.startswith(f"{room}/")), *NOT_DRAWN)
     paths = [path for path in sorted((tree / room).rglob("*.py")) if not path.is_symlink()]
     return [path for path in paths if not any(one in path.relative_to(tree).as_posix() for one in others)]

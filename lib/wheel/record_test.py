@@ -1,4 +1,4 @@
-"""Tests of reading RECORD; wheel_writer_test.py has those of writing it."""
+"""Tests of reading RECORD; wheel_writer_test.py writes it."""
 
 from hashlib import sha256
 

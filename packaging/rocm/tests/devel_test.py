@@ -156,7 +156,7 @@ def test_another_file_of_the_same_size_and_time_is_no_link(site: Path, tmp_path:
 
 
 def test_a_program_is_no_symbolic_link_and_a_header_may_be_one(site: Path) -> None:
-    """Programs find their files by their own place, and would find those of the runtime package."""
+    """Programs find their files by their own place: they would find the runtime package's."""
     devel_root()
     for name in ("bin/hipcc", "lib/libamdhip64.so.5"):
         (site / TREE / name).unlink()
