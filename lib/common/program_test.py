@@ -13,6 +13,7 @@ from lib.common.program import (
     printable,
     read_document,
     report_errors,
+    size_text,
     usable_cores,
     write_document,
 )
@@ -116,3 +117,9 @@ def test_nothing_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
 def test_paths_that_are_no_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     print(printable(os.fsdecode(b"a\xffb")))
     assert capsys.readouterr().out == "a\\udcffb\n"
+
+
+def test_sizes_have_three_digits_and_a_unit() -> None:
+    sizes = (0, 999, 1000, 9_994, 9_996, 99_940, 99_960, 999_400, 999_600, 10**9, 10**16)
+    expected = "0 bytes, 999 bytes, 1.00 kB, 9.99 kB, 10.0 kB, 99.9 kB, 100 kB, 999 kB, 1.00 MB, 1.00 GB, 10000 TB"
+    assert ", ".join(map(size_text, sizes)) == expected

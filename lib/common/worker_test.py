@@ -9,6 +9,7 @@ import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -65,7 +66,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=directory,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUNBUFFERED": ""},
         )
 
     def ask(self, *arguments: str) -> None:
@@ -78,6 +79,7 @@ class Worker:
         """Send a request, and return its exit code and what it printed."""
         self.ask(*arguments)
         assert self.process.stdout
+        assert select([self.process.stdout], [], [], 30)[0], "no answer"
         response = json.loads(self.process.stdout.readline())
         assert response["requestId"] == 7
         return response["exitCode"], response["output"]

@@ -3,6 +3,7 @@
 import io
 import zipfile
 from collections.abc import Sequence
+from hashlib import sha256
 from itertools import product
 from struct import pack, pack_into
 from typing import BinaryIO
@@ -222,6 +223,8 @@ def test_no_more_is_read_than_is_needed() -> None:
     device = read_device_code(file, "libsample.so")
     assert file.total < 64 << 10
     assert [code.size for code in device.code_objects()] == [8 << 20, 1] * 2
+    found = {code.size: digest for code, digest in digests(file, device, device.bundles[1]).items() if code.size}
+    assert found == {size: sha256(data).hexdigest() for size, data in ((8 << 20, bytes(8 << 20)), (1, b"x"))}
     for _, chunks in code_object_contents(file, device, device.bundles[0]):
         assert all(0 < len(chunk) <= 1 << 20 for chunk in chunks)
 

@@ -62,6 +62,12 @@ def test_a_kind_narrows_a_family() -> None:
     assert members("gfx110X-igpu") == ["gfx1103"]
     assert members("gfx90X-dcgpu") == ["gfx908", "gfx90a"]
     assert members("gfx-all") == members("all-all") == NAMES
+    unknown = {
+        name: family.has("gfx1299")
+        for name in ("dgpu-all", "gfx129X-dgpu", "all-all")
+        if (family := parse_family(name))
+    }
+    assert unknown == {"dgpu-all": False, "gfx129X-dgpu": True, "all-all": True}
 
 
 def test_a_sub_family_is_no_major_version() -> None:

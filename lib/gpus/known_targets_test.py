@@ -33,4 +33,4 @@ def test_what_is_near(word: str, near: str) -> None:
 def test_a_word_that_is_near_nothing() -> None:
     assert suggestion("sm_90").startswith("known are gfx900, ")
     assert suggestion("").startswith("known are gfx900, ")
-    assert "gfx942" in suggestion("gf942").partition(";")[0]
+    assert suggestion("gf942").startswith("near it are gfx942")

@@ -77,7 +77,11 @@ def test_memory_beyond_the_file_is_zero() -> None:
     data = bytearray(sample.build())
     directory = PE_OFFSET + 24 + 112 + 8 * c.IMPORT_TABLE
     data[directory : directory + 8] = pack("<II", 0x2000 + 4096, 40)
-    assert read_pe(io.BytesIO(data), "a.dll").imports == ()
+    image = read_pe(io.BytesIO(data), "a.dll")
+    assert image.imports == ()
+    _, tables = image.sections
+    assert image.offset_of(tables.virtual_address) == tables.begin
+    assert image.offset_of(tables.virtual_address + tables.size_of_raw_data) is None
 
 
 @pytest.mark.parametrize(("head", "is_one"), [(b"MZ\x90\0", True), (b"\x7fELF", False), (b"M", False), (b"", False)])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.plan.model import Definition, Entry, Facts, Kind, Plan, Treatment, matches
+from lib.plan.model import Definition, Entry, Facts, Kind, Plan, Slice, Treatment, matches
 
 TEXTS = st.text(max_size=8)
 ENTRIES = st.builds(
@@ -32,6 +32,7 @@ PLANS = st.builds(
     per_target=st.booleans(),
     entries=st.lists(ENTRIES, max_size=4).map(tuple),
     equal_sources=st.lists(st.tuples(TEXTS, TEXTS), max_size=3).map(tuple),
+    target_trees=st.lists(TEXTS, max_size=3).map(tuple),
 )
 
 
@@ -69,6 +70,12 @@ def test_packed_files() -> None:
 def test_definition() -> None:
     document = {"package": "core", "kind": "runtime", "tree": "_core", "exclude": ["a", "b"], "rpath": []}
     assert Definition.from_document(document) == Definition("core", "runtime", "_core", exclude=("a", "b"))
+
+
+def test_names_are_of_targets_of_the_set_and_of_those_left_out() -> None:
+    declared = Slice(("gfx1030",), ("gfx1030", "gfx90a-next"), left_out=("gfx1299-strict",))
+    paths = ("lib/K_gfx1030.co", "lib/K_gfx90a-next.co", "lib/K_gfx1299-strict.co", "lib/K.co")
+    assert [declared.named(path) for path in paths] == [("gfx1030",), ("gfx90a-next",), ("gfx1299-strict",), ()]
 
 
 def test_facts_leave_out_what_no_plan_needs() -> None:

@@ -2,12 +2,14 @@
 
 import json
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from develop.testing.device_sample import HOST, PREFIX, bundle
 from develop.testing.elf_sample import Sample as ElfSample
-from develop.testing.fat_wheel import FAT, code_object, plain, written
+from develop.testing.fat_wheel import FAT, code, code_object, library, plain, written
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample
 from wheels.code.tool import main
@@ -18,9 +20,9 @@ GFX90A = code_object(0x3F)
 STRAY = ElfSample(tail=GFX90A + bytes(64)).build()
 
 
-def said(arguments: list[object], capfd: pytest.CaptureFixture[str], code: int) -> str:
+def said(arguments: list[object], capfd: pytest.CaptureFixture[str], status: int) -> str:
     """Return what the command says."""
-    assert main(["list", *map(str, arguments)]) == code
+    assert main(["list", *map(str, arguments)]) == status
     captured = capfd.readouterr()
     return captured.out + captured.err
 
@@ -63,7 +65,8 @@ def test_code_among_constants(tmp_path: Path, capfd: pytest.CaptureFixture[str])
     assert document["device_code"][0]["elsewhere"] == [
         {"section": ".comment", "targets": ["gfx90a"], "has_unknown": False}
     ]
-    archive = written(tmp_path, Sample({"acme/lib.a": b"!<arch>\n" + plain(("gfx942",))}, name="acme"))
+    hollow = bundle([(HOST, b""), (f"{PREFIX}gfx942", b"code"), (f"{PREFIX}gfx90a", b"")])
+    archive = written(tmp_path, Sample({"acme/lib.a": b"!<arch>\n" + hollow}, name="acme"))
     assert "acme/lib.a (gfx942): not in a section for device code" in said([archive], capfd, 0)
 
 
@@ -83,7 +86,16 @@ def test_code_of_another_maker(
 def test_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     wheel = written(tmp_path, Sample())
     assert f"{wheel}: no device code; searched 5 files for sections of HIP and CUDA, " in said([wheel], capfd, 0)
-    assert "gfx1100" in said([written(tmp_path, FAT)], capfd, 0)
+    assert f"  {'gfx1031':<24} {1:>6} code objects {3000:>14} bytes\n" in said([written(tmp_path, FAT)], capfd, 0)
+
+
+def test_two_bundles_of_different_code(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "libtwo.so"
+    path.write_bytes(library(plain(("gfx942",)), plain(("gfx1100",))))
+    [document] = json.loads(said(["--json", path], capfd, 0))
+    found = [one for bundle in document["device_code"][0]["bundles"] for one in bundle["code_objects"]]
+    digests = {one["target"]: one["sha256"] for one in found if one["size"]}
+    assert digests == {target: sha256(code(target)).hexdigest() for target in ("gfx942", "gfx1100")}
 
 
 @pytest.mark.parametrize("option", ["--target=gfx942", "--coverage=table"])

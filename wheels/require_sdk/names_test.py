@@ -1,8 +1,15 @@
 """Names of libraries: what auditwheel made of them, and what the SDK calls them."""
 
+from io import BytesIO
+
 import pytest
 
-from wheels.require_sdk.libraries import known_as, stem, ungrafted
+from develop.testing.elf_sample import Sample
+from lib.common.program import ToolError
+from lib.elf import constants as c
+from wheels.require_sdk.libraries import COLLECTOR, SYMBOLS, known_as, stem, symbols_of, ungrafted
+from wheels.require_sdk.needs import directory_entries
+from wheels.verify.model import FileFacts
 
 KNOWN = ("libhip.so.7", "libblas.so.5.1", "libopen.so", "libz-ng.so.2", "libLLVM.so.23.0git")
 
@@ -30,6 +37,23 @@ KNOWN = ("libhip.so.7", "libblas.so.5.1", "libopen.so", "libz-ng.so.2", "libLLVM
 )
 def test_what_a_name_stands_for(name: str, known: str | None) -> None:
     assert known_as(name, KNOWN) == known
+
+
+def test_search_paths_to_directories_of_site_packages() -> None:
+    assert list(directory_entries("a/lib/x.so", ["", "sdk/lib"])) == ["$ORIGIN/../..", "$ORIGIN/../../sdk/lib"]
+    assert list(directory_entries("x.so", ["", "sdk/lib"])) == ["$ORIGIN/.", "$ORIGIN/sdk/lib"]
+
+
+def test_symbols_are_of_the_host_and_whole() -> None:
+    host, gpu = (Sample(machine=machine).build() for machine in (c.EM_X86_64, c.EM_AMDGPU))
+    facts = {
+        name: FileFacts(name, 1, 0, "", collected={SYMBOLS: COLLECTOR.inspect(BytesIO(data), name)})
+        for name, data in {"liba.so": host, "libb.so": gpu, "libc.so": host[:400]}.items()
+    }
+    with pytest.raises(ToolError, match=r"^a\.whl: libc\.so: .*\. Build the wheel again$"):
+        symbols_of(facts, "a.whl")
+    del facts["libc.so"]
+    assert list(symbols_of(facts, "a.whl")) == ["liba.so"]
 
 
 def test_parts_of_names() -> None:

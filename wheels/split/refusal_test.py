@@ -206,8 +206,8 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (
             1,
             {},
-            ("--targets=gfx908",),
-            "no code that gfx908 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101",
+            ("--targets=gfx942,gfx950",),
+            "no code that gfx950 can load; it has code for gfx1030, gfx1031, gfx1100, gfx1101",
         ),
         (2, {}, ("--targets=gfx9999",), "'gfx9999' is not a GPU target or family"),
         (2, {}, ("--targets=gfx942,gfx1109",), "--targets: gfx1109 is an unknown GPU: neither AMD's nor LLVM's"),

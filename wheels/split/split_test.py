@@ -3,6 +3,7 @@
 import hashlib
 import stat
 import zipfile
+from dataclasses import replace
 from email.parser import BytesParser
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +13,7 @@ from packaging.metadata import Metadata
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, written
+from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, plain, written
 from develop.testing.wheel_sample import Sample, zipped
 from lib.common.program import usable_cores
 from lib.device.content import code_object_contents
@@ -69,6 +70,14 @@ def test_a_complete_wheel_for_each_target(tmp_path: Path) -> None:
         count = 1 if path.endswith("hipfb") else 2
         assert codes(files[path]) == [[("gfx1100", code("gfx1100"))]] * count
     assert errors(tmp_path / "thin") <= errors(fat)
+
+
+def test_a_library_that_moves_is_sliced(tmp_path: Path) -> None:
+    """The names of .data directories have the version, which is another one."""
+    data = {"acme-1.0.data/purelib/libmore.so": library(plain(), plain()), "acme-1.0.data/purelib/more.py": b"x = 1\n"}
+    split(written(tmp_path, replace(FAT, files={**FAT.files, **data})), tmp_path / "thin")
+    found = content(tmp_path / "thin" / THIN)["acme-1.0+gfx1100.data/purelib/libmore.so"]
+    assert codes(found) == [[("gfx1100", code("gfx1100"))]] * 2
 
 
 def test_what_came_compressed_leaves_compressed(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 import tarfile
 import warnings
 import zipfile
@@ -20,6 +21,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
+
+def mini_sdk(layout: str) -> Path:
+    """Return the mini SDK's distributions: DIST, which Bazel sets, or what it has built of `layout`."""
+    built = Path(f"bazel-bin/tests/mini/{layout}/dist").absolute()
+    found = Path(os.environ.get("DIST", built)).absolute()
+    assert found.is_dir(), f"{found} is missing; run ./bazelw build //tests/mini/{layout}:dist"
+    return found
 
 
 def record_row(path: str, data: bytes) -> tuple[str, str, str]:

@@ -1,18 +1,17 @@
 """The set in the other layout, where each family of GPUs has libraries of its own: faults that only it can have."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from wheels.tests.editing import EditedSet
+from wheels.tests.editing import EditedSet, mini_sdk
 from wheels.tests.libraries import fat, offload_bundle
 from wheels.tests.planted_set import small_wheel
 from wheels.verify.engine import Request, verify
 from wheels.verify.settings import Settings
 
-DIST = Path(os.environ["DIST"]).absolute()
+DIST = mini_sdk("family")
 WHEEL = "rocm_sdk_libraries_gfx110X_all"
 LIBRARY = f"_{WHEEL}/lib/libfat.so.1"
 #: True of the mini SDK: its library for gfx94X-dcgpu has code for gfx950, too, and rocBLAS has no files for gfx1101.

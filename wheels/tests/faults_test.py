@@ -1,6 +1,5 @@
 """Every planted fault is found, by the right rule, and nothing else is said."""
 
-import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from wheels.tests import (
     wheel_faults,
     windows_faults,
 )
-from wheels.tests.editing import EditedSet
+from wheels.tests.editing import EditedSet, mini_sdk
 from wheels.tests.faults import FAULTS, Fault
 from wheels.tests.libraries import with_needed
 from wheels.tests.planted_set import planted_set
@@ -43,7 +42,7 @@ MODULES = (
     release_faults,
 )
 #: The mini SDK's distributions.
-DIST = Path(os.environ["DIST"]).absolute()
+DIST = mini_sdk("split")
 #: The mini SDK is compiled with debug information.
 REQUEST = Request(Settings(debug_info=True))
 

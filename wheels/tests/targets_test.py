@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ import pytest
 
 from develop.testing.device_sample import compressed
 from wheels.code.tool import main
+from wheels.tests.editing import mini_sdk
 from wheels.tests.libraries import fat, offload_bundle
 from wheels.tests.planted_set import LIBRARIES, planted_set
 
-DIST = Path(os.environ["DIST"]).absolute()
+DIST = mini_sdk("split")
 CODE = b"gfx1100" * 9
 
 

@@ -1,17 +1,16 @@
 """The set for Linux and Windows: one selector, and packages that are judged on the platform that they are for."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from develop.testing.pe_sample import Sample
-from wheels.tests.editing import EditedSet, EditedWheel, read_wheel
+from wheels.tests.editing import EditedSet, EditedWheel, mini_sdk, read_wheel
 from wheels.verify.engine import Request, verify
 from wheels.verify.settings import Settings
 
-DIST = Path(os.environ["DIST"]).absolute()
+DIST = mini_sdk("windows")
 BIN = "_rocm_sdk_core/bin"
 #: What the development tree has links to is not there any more.
 OF_DEVEL = {"S152", "S153"}

@@ -44,6 +44,7 @@ print(json.dumps({
     "found": list(map(str, found)),
     "loaded": list(rocm_sdk._ALL_CDLLS),
     "kept": rocm_sdk._dist_info.ALL_LIBRARIES["hipblas"].so_pattern,
+    "on Windows": [rocm_sdk._dist_info.LIBRARIES[name].on_windows for name in ("x", "y", "z")],
 }))
 """
 OWNERS = """
@@ -121,6 +122,7 @@ def test_libraries_that_scripts_register_are_found(environment: Environment, spl
         "found": [str(tree / "libamdhip64.so.5"), str(tree / "rocm_sysdeps/lib/librocm_sysdeps_liblzma.so.5")],
         "loaded": ["x"],
         "kept": "libhipblas.so*",
+        "on Windows": [False, False, True],
     }
     assert '"x",' in environment.rocm_sdk("init-py", "--preload", "x")
 

@@ -230,6 +230,22 @@ def test_a_tool_whose_reader_has_gone_ends(tmp_path: Path) -> None:
     assert (process.returncode, said) == (-signal.SIGPIPE, b"")
 
 
+@pytest.mark.parametrize(("kind", "is_said"), [("rocm_sdk.errors", True), ("rocm_sdk.devel", False)])
+def test_what_stops_the_development_tree_is_said_and_bugs_are_not_hidden(
+    tmp_path: Path, kind: str, is_said: bool
+) -> None:
+    lay_out(tmp_path)
+    stops = f"class E(Exception): __module__ = {kind!r}\ndef get_devel_root(): raise E('no space. Make some')\n"
+    plant(tmp_path, "rocm_sdk/_devel.py", stops)
+    plant(tmp_path, "rocm_sdk/__init__.py", "")
+    code = (
+        f"import sys; sys.path.append({str(tmp_path)!r}); from rocm_sdk_core import _cli; print(_cli._ask_for_devel())"
+    )
+    done = subprocess.run([sys.executable, "-I", "-S", "-B", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.stderr == "-c: no space. Make some\n", "Traceback" in done.stderr) == (is_said, not is_said)
+
+
 def imported(environment: Environment, *arguments: str) -> set[str]:
     """Return the modules that the environment's Python imports for a program, as it reports them itself."""
     report = environment.run(str(environment.python), "-X", "importtime", *arguments)

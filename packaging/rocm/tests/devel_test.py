@@ -20,6 +20,7 @@ from pathlib import Path
 import pytest
 from devel_mounts import in_own_mounts, make_read_only, mount_memory, mount_overlay
 from fake_sdk import Devel, FakeSdk, copy_index, links_manifest, make_sdk, small_devel, write_devel
+from rocm_sdk import devel, remedies
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.devel_tree import DevelTree, DevelTreeError
 from rocm_sdk.errors import DevelError, DevelReadOnlyError
@@ -152,6 +153,34 @@ def test_another_file_of_the_same_size_and_time_is_no_link(site: Path, tmp_path:
         time.sleep(0.05)  # More than a tick of the kernel's clock.
     assert "is a second copy of" in "".join(find_layout().faults())
     assert not find_layout().is_ready
+
+
+def test_a_program_is_no_symbolic_link_and_a_header_may_be_one(site: Path) -> None:
+    """Programs find their files by their own place: they would find the runtime package's."""
+    devel_root()
+    for name in ("bin/hipcc", "lib/libamdhip64.so.5"):
+        (site / TREE / name).unlink()
+        (site / TREE / name).symlink_to(site / "_rocm_sdk_core" / name)
+    assert [fault.partition(" is a second copy of ")[0] for fault in find_layout().faults()] == [f"{TREE}/bin/hipcc"]
+
+
+def test_a_half_removed_package_is_installed_again_by_force(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its metadata is still there, and `pip install` would do nothing."""
+    monkeypatch.setattr(remedies, "__file__", str(site / "rocm_sdk/remedies.py"))
+    shutil.rmtree(site / "rocm_sdk_devel")
+    with pytest.raises(DevelError, match=r"rocm-sdk-devel is not installed\. It is half removed: .* Reinstall it: "):
+        find_layout()
+    for dist_info in site.glob("rocm_sdk_devel-*.dist-info"):
+        shutil.rmtree(dist_info)
+    with pytest.raises(DevelError, match=r"rocm-sdk-devel is not installed\. Install it: "):
+        find_layout()
+
+
+def test_a_namespace_package_is_no_devel_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "left_over" / "empty").mkdir(parents=True)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert devel._find_package("left_over") is None
+    assert devel._find_package("no_such_package") is None
 
 
 def test_links_that_became_copies_are_made_again(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,6 +37,11 @@ def with_gpu(root: Path, source: str = "kfd", count: int = 1, **fields: Any) -> 
     return facts(root=root, answers=(Answer(source, found, ""),), **fields)
 
 
+def test_a_library_may_print_when_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "run_python", lambda *_, **__: 'a banner\n[{"/a.so": "refused"}, ["/b.so"]]\n')
+    assert loading.load([Path("/a.so"), Path("/b.so")], [], {}) == Loaded({Path("/a.so"): "refused"}, [Path("/b.so")])
+
+
 def installed(*names: str, site: str = "/site", tree: str = "_tree") -> dict[str, InstalledPackage]:
     """Return packages as they are found, of which only names and places count."""
     return {name: InstalledPackage(PackageNames(name, "", tree), Path(site), Path("/site/x")) for name in names}

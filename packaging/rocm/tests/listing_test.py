@@ -32,13 +32,14 @@ def test_sizes(size: int, text: str) -> None:
 def test_table() -> None:
     packages = [
         Listed("rocm", "7.10", "", 1000, "/site"),
-        Listed("rocm-sdk-device-gfx942", "7.10", "gfx942", 20, "/site"),
+        Listed("rocm-sdk-device-gfx942", "7.10", "gfx942", 20, "/other"),
     ]
     assert format_list(packages).splitlines() == [
         "package                 version  target    size",
         "rocm                    7.10     -       1.0 kB",
         "rocm-sdk-device-gfx942  7.10     gfx942    20 B",
         "total                                    1.0 kB",
+        "in /other",
         "in /site",
     ]
 

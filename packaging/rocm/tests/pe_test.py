@@ -35,6 +35,14 @@ def test_it_says_what_the_builds_reader_says(name: str, tmp_path: Path) -> None:
     assert sorted(one.lower() for one in needed_dlls(path)) == sorted({*image.libraries, *image.delayed_libraries})
 
 
+def test_a_section_may_be_smaller_in_memory_than_in_the_file(tmp_path: Path) -> None:
+    """Some linkers write no size in memory at all: then the size in the file counts."""
+    data = bytearray(SAMPLES["late"].build())
+    at = data.index(b".rdata\0\0") + 8
+    data[at : at + 4] = bytes(4)
+    assert needed_dlls(written(tmp_path, bytes(data))) == ("KERNEL32.dll", "rocblas.dll", "amdhip64_7.dll")
+
+
 def test_names_are_in_the_order_of_the_tables(tmp_path: Path) -> None:
     names = needed_dlls(written(tmp_path, SAMPLES["late"].build()))
     assert names == ("KERNEL32.dll", "rocblas.dll", "amdhip64_7.dll")

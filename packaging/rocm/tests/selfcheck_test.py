@@ -6,6 +6,8 @@ import base64
 import hashlib
 import json
 import re
+import unittest
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,8 +21,28 @@ from rocm_sdk.selfcheck.check import Check, FailureError, SkipError, run_python
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
 from rocm_sdk.selfcheck.run import Result, run_check
 from rocm_sdk.selfcheck.scripts import ask, check_import, list_python_packages, list_scripts
+from rocm_sdk.tests import _case
 
 from develop.testing.tiny_library import tiny_library
+
+
+def raising(error: Exception) -> Callable[[], str]:
+    """Return a check that cannot run, or that fails."""
+
+    def run() -> str:
+        raise error
+
+    return run
+
+
+def test_what_unittest_is_told_of_checks() -> None:
+    result = unittest.TestResult()
+    for name, run in (("a", str), ("b", raising(SkipError("no GPU"))), ("c", raising(FailureError("no library")))):
+        _case(Check(name, run)).run(result)
+    assert [reason for _, reason in result.skipped] == ["no GPU"]
+    assert [text.splitlines()[-1] for _, text in result.failures] == ["AssertionError: no library"]
+    assert (result.testsRun, result.errors) == (3, [])
+
 
 SPLIT = parse_distributions(json.dumps(distributions("split")))
 CORE, LIBRARIES = SPLIT.packages["core"], SPLIT.packages["libraries"]

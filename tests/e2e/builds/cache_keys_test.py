@@ -27,7 +27,6 @@ PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
-INSPECTED = {"RocmInspect", "RocmCoverage", *COVERAGE, *PLANNED}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
 DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *IMAGES}
 

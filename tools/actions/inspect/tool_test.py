@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
+from develop.testing.device_sample import HOST, PREFIX, Part, bundle, compressed
+from develop.testing.device_sample import Sample as FatSample
 from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from develop.testing.pe_sample import Sample as PeSample
@@ -341,9 +342,12 @@ def test_a_dll_and_a_program_of_windows(tmp_path: Path) -> None:
     }
 
 
-def test_device_code_in_a_dll(tmp_path: Path) -> None:
-    code = bundle([(HOST, b""), (f"{PREFIX}gfx1100", b"code")])
-    assert facts(tmp_path, windows_library((code,)))["device"] == {"gfx1100": 4}
+@pytest.mark.parametrize("is_windows", [False, True])
+def test_device_code_in_two_bundles(tmp_path: Path, is_windows: bool) -> None:
+    both = [(HOST, b""), (f"{PREFIX}gfx942:xnack+", b"more"), (f"{PREFIX}gfx1100", b"code")]
+    bundles = [bundle(both), bundle([(HOST, b""), (f"{PREFIX}gfx1100", b"other")])]
+    data = windows_library(bundles) if is_windows else FatSample(tuple(map(Part, bundles))).build()
+    assert facts(tmp_path, data)["device"] == {"gfx1100": 9, "gfx942:xnack+": 4}
 
 
 @pytest.mark.parametrize("content", [b"MZ", b"MZ and more text", PeSample().build()[:700]])

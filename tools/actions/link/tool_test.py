@@ -363,10 +363,12 @@ def test_a_file_of_the_tree_may_not_be_given_again(tmp_path: Path, capsys: pytes
     assert "_core/bin/tool: twice in one wheel" in capsys.readouterr().err
 
 
-def test_a_small_file_in_the_tree(tmp_path: Path) -> None:
-    made = wheel(tmp_path)
-    assert made.link(f"--file={{tree}}/__init__.py={tmp_path}/glue") == 0
+def test_small_files_in_the_tree(tmp_path: Path) -> None:
+    """One is at a path that the package has nowhere, the other where a file is left out."""
+    made = wheel(tmp_path, Definition("core", "runtime", "_core", exclude=("share/*",)))
+    assert made.link(*(f"--file={{tree}}/{path}={tmp_path}/glue" for path in ("__init__.py", "share/ï"))) == 0
     with made.zip() as archive:
+        assert archive.read("_core/share/ï") == b"GLUE = True\n"
         assert archive.read("_core/__init__.py") == b"GLUE = True\n"
         assert archive.getinfo("_core/__init__.py").external_attr >> 16 & 0o7777 == 0o644
         digest = base64.urlsafe_b64encode(hashlib.sha256(b"GLUE = True\n").digest()).rstrip(b"=").decode()

@@ -110,6 +110,10 @@ def test_the_same_bytes_together_and_alone(tmp_path: Path) -> None:
         assert unit.pack(change) == 0
         alone.append((unit.segment(0), unit.index(0)))
     assert together == alone
+    (tmp_path / "empty").mkdir()
+    unit = Unit(tmp_path / "empty", fat(*TARGETS))
+    assert unit.pack(None, None) == 0
+    assert [(unit.segment(number), unit.index(number).entries) for number in range(2)] == [(b"", ())] * 2
 
 
 def test_code_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

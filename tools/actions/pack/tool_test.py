@@ -258,3 +258,5 @@ def test_a_unit_without_entries_packs_nothing(unit: Unit) -> None:
     unit.files = {"a": b"a"}
     assert unit.pack() == 0
     assert (unit.segment, unit.index) == (b"", SegmentIndex((), {}))
+    assert unit.pack(digest=("a",)) == 0
+    assert (unit.segment, list(unit.index.source_sha256)) == (b"", [f"{NAME}/stage/a"])

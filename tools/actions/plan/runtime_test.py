@@ -300,7 +300,8 @@ def test_launcher_of_a_script_is_for_the_cpu_of_the_package() -> None:
     script = [file("bin/s", "script", "0755"), link("bin/t", "s")]
     core = plan(CORE, on(c.EM_AARCH64, library("lib/liba.so")), *script, file("x.hsaco", "gpu-code-object"))
     assert {entry.path: entry.machine for entry in core.entries}["bin/t"] == c.EM_AARCH64
-    planned = entries(LIBRARIES, file("bin/v", "script", "0755"), link("bin/u", "v"), builds_on=(core,))
+    texts = plan(Definition("texts", "runtime", "_texts"), file("share/a"))
+    planned = entries(LIBRARIES, file("bin/v", "script", "0755"), link("bin/u", "v"), builds_on=(texts, core))
     assert planned["bin/u"].machine == c.EM_AARCH64
     assert entries(CORE, *script)["bin/t"].machine is None
 

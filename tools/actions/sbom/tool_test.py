@@ -19,7 +19,7 @@ PROJECT = {
     "summary": "ROCm: libraries",
     "requires_python": ">=3.9",
     "license_expression": "MIT AND Apache-2.0 WITH LLVM-exception",
-    "requires": ["rocm-sdk-core==7.10.0rc2", "numpy>=2; python_version < '3.11'"],
+    "requires": ["rocm-sdk-core==7.10.0rc2", "numpy>=2,==2.*; python_version < '3.11'"],
     "urls": {"Source": "https://example.org/s", "Homepage": "https://example.org/h"},
 }
 CORE = Definition("core", "runtime", "_core")

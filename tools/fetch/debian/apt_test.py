@@ -217,6 +217,15 @@ def test_what_cannot_be_installed(fake: FakeApt) -> None:
         apt.resolve(["librocblas0"])
 
 
+def test_files_come_in_the_order_of_the_packages(fake: FakeApt) -> None:
+    apt = fake.create()
+    saved = "for one in sys.argv[3:]:\n    open(one.replace('=', '_') + '_amd64.deb', 'w').close()\n"
+    (fake.programs / "apt-get").write_text(f"#!{sys.executable}\nimport sys\n{saved}")
+    packages = [DebianPackage(name, "1", name, "amd64", "") for name in ("librocblas0", "libc6")]
+    names = [path.name for path in apt.download(packages, fake.root / "debs")]
+    assert names == ["librocblas0_1_amd64.deb", "libc6_1_amd64.deb"]
+
+
 def test_no_network(fake: FakeApt) -> None:
     apt = fake.create()
     fake.says("apt-get", "", "E: Failed to fetch http://mirror.invalid  Could not resolve\n", 100)

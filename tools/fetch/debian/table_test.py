@@ -1,5 +1,6 @@
 """Tests that every package of ROCm has a rule, and that a dependency without one stops the fetch."""
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -8,8 +9,8 @@ import pytest
 
 from tools.fetch.debian.apt import Apt, DebianPackage
 from tools.fetch.debian.sources import Choice
-from tools.fetch.debian.table import SYSTEM, is_of_system, rule_of
-from tools.fetch.debian.tool import main
+from tools.fetch.debian.table import SYSTEM, PackageSelection, is_of_system, rule_of
+from tools.fetch.debian.tool import main, resolve
 
 #: Source -> its packages, all of the Debian ROCm Team: in trixie, forky, sid and experimental (November 2026).
 PACKAGES = """
@@ -108,8 +109,9 @@ class FakeApt:
         """Return the packages of a request that the index lacks."""
         return [name for name in names if name not in self.names]
 
-    def resolve(self, _: list[str]) -> list[DebianPackage]:
+    def resolve(self, names: list[str]) -> list[DebianPackage]:
         """Return all packages."""
+        assert not self.absent(names)
         return [DebianPackage(name, "1", name, "amd64", "0") for name in self.names]
 
     def dependencies(self, packages: list[DebianPackage]) -> dict[str, list[str]]:
@@ -141,3 +143,12 @@ def test_a_dependency_without_a_rule(
     )
     assert (status, said in capsys.readouterr().err) == (1 if said else 0, True)
     assert (tmp_path / "resolved.json").exists() == (not said)
+
+
+def test_an_optional_package_that_the_suite_lacks_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Apt, "create", lambda *_: FakeApt("librocblas4", "libroctx64-4"))
+    selection = PackageSelection(("librocblas4",), ("libroctx64-4", "librocsolver0"))
+    resolve(tmp_path, "", selection, rule_of, ())
+    found = json.loads((tmp_path / "resolved.json").read_text())
+    assert found["absent"] == ["librocsolver0"]
+    assert [one["name"] for one in found["packages"]] == ["librocblas4", "libroctx64-4"]

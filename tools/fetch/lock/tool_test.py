@@ -79,10 +79,10 @@ def row(bucket: Bucket, name: str, url: str) -> dict[str, Any]:
 @pytest.mark.parametrize("listing", ["s3", "html"])
 def test_the_lock_file(bucket: Bucket, tmp_path: Path, listing: str) -> None:
     bucket.listing = listing
-    written = lock(bucket, tmp_path, "--mirror=https://mirror/path/")
+    written = lock(bucket, tmp_path, "--mirror=https://mirror/path/", "--mirror=https://other")
     assert written == {
         "version": 1,
-        "base_urls": [bucket.url, "https://mirror/path"],
+        "base_urls": [bucket.url, "https://mirror/path", "https://other"],
         "run_id": "77",
         "platform": "linux",
         "group": "",
@@ -96,7 +96,7 @@ def test_the_lock_file(bucket: Bucket, tmp_path: Path, listing: str) -> None:
     fetched = [one for one in bucket.requests if one.startswith("GET") and one.endswith(".tar.zst")]
     assert fetched == [], "checksums serve"
     first = (tmp_path / "lock.json").read_bytes()
-    lock(bucket, tmp_path, "--mirror=https://mirror/path/")
+    lock(bucket, tmp_path, "--mirror=https://mirror/path/", "--mirror=https://other")
     assert (tmp_path / "lock.json").read_bytes() == first
 
 

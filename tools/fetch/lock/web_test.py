@@ -74,6 +74,13 @@ def test_bodies_of_answers_before_the_last_are_not_read(server: str, path: str) 
     assert Answers.sent < LARGE // 4 * len(Answers.asked)
 
 
+def test_a_checksum_without_an_end_is_not_read(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web, "SMALL", 3 * web.CHUNK)
+    with pytest.raises(ToolError, match=f"/200: more than {3 * web.CHUNK} bytes; expected a listing or a checksum"):
+        Web().read(f"{server}/200")
+    assert Answers.sent < LARGE // 2
+
+
 def test_links_that_lead_in_a_circle(server: str) -> None:
     with pytest.raises(ToolError, match="the server answers 302 Found; expected 200"):
         Web().read(f"{server}/302")
