@@ -15,7 +15,7 @@ from lib.plan.model import Entry, Kind, Plan, Treatment
 from tools.actions.size_report.measure import MeasuredPackage
 from tools.actions.size_report.tool import main
 
-STYLE = Path(__file__).parents[2] / "tools/actions/index/page.css"
+STYLE = Path(__file__).parents[2] / "lib/index/page.css"
 LIBRARY = "elf-library"
 
 

@@ -48,6 +48,6 @@ in bytes. The report is made from plans and indexes; it reads no wheel.""",
             doc = "The wheels, each a `sdk_wheel`, in the order of the report.",
         ),
         "_size_report": tool_attr("//tools/actions/size_report:size_report_tool"),
-        "_style": attr.label(default = "//tools/actions/index:page.css", allow_single_file = True),
+        "_style": attr.label(default = "//lib/index:page.css", allow_single_file = True),
     },
 )

@@ -11,8 +11,8 @@ from dominate.tags import footer, h1, h2, header, main, p, section
 from lib.common.program import size_text
 from lib.coverage.compare import processors
 from lib.coverage.table import Coverage
+from lib.index.markup import Column, Content, html_page, page_head, table_of
 from tools.actions.coverage.text_table import LEGEND, mark
-from tools.actions.index.markup import Column, Content, html_page, page_head, table_of
 from tools.actions.size_report.model import PackageSizes, SizeReport, Sizes, download_of, total
 
 TITLE = "Sizes of packages"

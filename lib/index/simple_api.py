@@ -12,19 +12,28 @@ JSON it makes them fail, in HTML it makes them download each wheel twice. Withou
 """
 
 import posixpath
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
 from dominate.dom_tag import dom_tag
 from dominate.tags import a, br, meta
 
-from tools.actions.index.markup import html_page
-from tools.actions.index.model import Distribution, Index, VariantList
+from lib.index.markup import html_page
+from lib.index.model import Distribution, Index, VariantList
 
 #: The version that has all that is said here. Clients warn of newer ones that they do not know.
 API_VERSION = "1.1"
 #: Directory of the API below an index.
 SIMPLE = "simple"
+
+
+def api_pages(index: Index, upload_time: int) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yield each directory of the API, with what is in it: a page and a JSON object. The root comes first."""
+    yield posixpath.join(index.directory, SIMPLE), project_list_page(index), project_list_document(index)
+    for project in index.projects():
+        document = project_document(index, project, upload_time)
+        yield project_directory(index, project), project_page(index, project), document
 
 
 def project_list_page(index: Index) -> str:

@@ -7,11 +7,10 @@ import pytest
 
 from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SELECTOR, SIZES, STATIC_WHEEL, THIN, Sample
 from lib.common.program import range_text, size_text
-from tools.actions.index.commands import example_requirement
-from tools.actions.index.downloads import Offers, find_offers
-from tools.actions.index.index_directory import STATIC, indexes
-from tools.actions.index.model import Distribution, Index, read_distribution
-from tools.actions.index.selector import Selector, read_selector
+from lib.index.downloads import Offers, find_offers
+from lib.index.landing_page import example_requirement
+from lib.index.model import STATIC, Distribution, Index, indexes, read_distribution
+from lib.index.selector import Selector, read_selector
 
 
 def read(sample: Sample) -> list[Distribution]:

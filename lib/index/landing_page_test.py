@@ -13,9 +13,9 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from develop.testing.index_sample import CORE, DEVICES, LIBRARIES, SDIST, SELECTOR, STATIC_WHEEL, Page, Sample
-from tools.actions.index.landing_page import Site, people_page
-from tools.actions.index.model import Distribution, Index
-from tools.actions.index.simple_api import find_links_page, project_list_page, project_page
+from lib.index.landing_page import Site, people_page
+from lib.index.model import Distribution, Index
+from lib.index.simple_api import find_links_page, project_list_page, project_page
 
 #: Elements and attributes that could make a browser load something.
 LOADING = {"img", "iframe", "object", "embed", "video", "audio", "source", "base", "form"}

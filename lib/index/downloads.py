@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from packaging.requirements import Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-from tools.actions.index.model import Distribution, Index
-from tools.actions.index.selector import Selector
+from lib.index.model import Distribution, Index
+from lib.index.selector import Selector
 
 #: The machine that markers are evaluated for: what a page says must not depend on where it is written. It has Linux,
 #: unless all packages are for Windows.

@@ -8,7 +8,7 @@ The distributions themselves are not read: their digests were taken when they we
 
 import hashlib
 import posixpath
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
@@ -32,6 +32,8 @@ from lib.common.digest import read_digest
 from lib.common.program import ToolError
 from lib.variants.variant_format import index_name, merge_variants, split_label
 
+#: Directory of the distributions that have an index of their own.
+STATIC = "static"
 #: What platform tags begin with, and the platforms.
 _PLATFORMS = {"linux": "Linux", "manylinux": "Linux", "musllinux": "Linux", "win": "Windows"}
 
@@ -139,6 +141,22 @@ class Index:
         """Return the distributions of each project, both sorted by name."""
         ordered = sorted(self.distributions, key=lambda one: (one.project, one.filename))
         return {name: tuple(group) for name, group in groupby(ordered, key=lambda one: one.project)}
+
+
+def indexes(distributions: Sequence[Distribution], variants: Sequence[VariantList] = ()) -> list[Index]:
+    """Return the main index, and one for each directory that some distributions lie apart in: `static`, or a target.
+
+    The main one does not list these: installers prefer a wheel to an sdist of the same version, and the local version
+    of a split wheel to the fat one. The others list all other projects as well, so that one index serves.
+    """
+    main = Index.of("", [one for one in distributions if not one.directory], variants)
+    found = [main]
+    for directory in sorted({one.directory for one in distributions} - {""}):
+        apart = [one for one in distributions if one.directory == directory]
+        projects = {one.project for one in apart}
+        others = [one for one in main.distributions if one.project not in projects]
+        found.append(Index.of(directory, [*apart, *others], variants))
+    return found
 
 
 def read_distribution(digest: str, metadata: str, directory: str) -> Distribution:
