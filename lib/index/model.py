@@ -28,7 +28,7 @@ from packaging.utils import (
 )
 from packaging.version import Version
 
-from lib.common.digest import read_digest
+from lib.common.digest import Digest, read_digest
 from lib.common.program import ToolError
 from lib.variants.variant_format import index_name, merge_variants, split_label
 
@@ -63,6 +63,10 @@ class Distribution:
     dynamic: tuple[str, ...] = ()
     #: Label and URL of the project's pages.
     urls: tuple[tuple[str, str], ...] = ()
+    #: Path below the index, or URL, of a file that does not lie in `directory`.
+    stored: str = ""
+    #: Since when it is there, in seconds since 1970; None for all files alike.
+    uploaded: int | None = None
 
     @property
     def label(self) -> str:
@@ -83,7 +87,7 @@ class Distribution:
 
     def address(self, page: str) -> str:
         """Return the URL of the file, relative to a page in the directory `page` of the index."""
-        return _address(self.directory, self.filename, page)
+        return _address(self.stored or posixpath.join(self.directory, self.filename), page)
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,10 @@ class VariantList:
     content: bytes
     #: Their labels, sorted.
     labels: tuple[str, ...]
+    #: Path below the index, or URL, of a file that does not lie in `directory`.
+    stored: str = ""
+    #: Since when it is there, in seconds since 1970; None for all files alike.
+    uploaded: int | None = None
 
     @cached_property
     def sha256(self) -> str:
@@ -106,12 +114,15 @@ class VariantList:
 
     def address(self, page: str) -> str:
         """Return the URL of the file, relative to a page in the directory `page` of the index."""
-        return _address(self.directory, self.filename, page)
+        return _address(self.stored or posixpath.join(self.directory, self.filename), page)
 
 
-def _address(directory: str, filename: str, page: str) -> str:
-    """Return a relative URL. Also `+`, which versions may hold, is escaped: object stores take it for a space."""
-    return quote(posixpath.relpath(posixpath.join(directory, filename), page or "."))
+def _address(path: str, page: str) -> str:
+    """Return a relative URL, unless it is a whole one.
+
+    Also `+`, which versions may hold, is escaped: object stores take it for a space.
+    """
+    return path if "://" in path else quote(posixpath.relpath(path, page or "."))
 
 
 @dataclass(frozen=True)
@@ -164,8 +175,11 @@ def read_distribution(digest: str, metadata: str, directory: str) -> Distributio
 
     Raises ToolError for metadata that does not validate, and where it names another project or version than the file.
     """
-    file = read_digest(digest)
-    content = Path(metadata).read_bytes()
+    return make_distribution(read_digest(digest), Path(metadata).read_bytes(), directory)
+
+
+def make_distribution(file: Digest, content: bytes, directory: str) -> Distribution:
+    """Return what an index says of a file with this core metadata; raises ToolError as `read_distribution` does."""
     project, version = parse_filename(file.filename)
     core = _parse_metadata(content, file.filename)
     named = (canonicalize_name(core.name), core.version)

@@ -46,8 +46,13 @@ class Selector:
 
 def read_selector(path: str) -> Selector:
     """Read `_distributions.json`; raises ToolError with the field that is missing."""
+    return parse_selector(Path(path).read_text(encoding="utf-8"), path)
+
+
+def parse_selector(text: str | bytes, path: str) -> Selector:
+    """Read the content of `_distributions.json`; raises ToolError, which names the path, if a field is missing."""
     try:
-        known = parse_distributions(Path(path).read_text(encoding="utf-8"))
+        known = parse_distributions(text)
     except ValueError as error:
         raise ToolError(f"{path}: {error}; expected a file as distributions_file writes it") from None
     if known.targets and known.target_role not in known.packages:

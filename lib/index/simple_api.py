@@ -60,7 +60,7 @@ def project_list_document(index: Index) -> dict[str, Any]:
 
 
 def project_document(index: Index, project: str, upload_time: int) -> dict[str, Any]:
-    """Return the JSON object of a project; `upload_time`, of all files, is in seconds since 1970."""
+    """Return the JSON object of a project; `upload_time` is in seconds since 1970."""
     files = index.projects()[project]
     page = project_directory(index, project)
     return {
@@ -99,12 +99,13 @@ def _variant_anchors(index: Index, page: str, project: str = "") -> list[dom_tag
 
 def _document(file: Distribution | VariantList, size: int, page: str, upload_time: int) -> dict[str, Any]:
     """Return what JSON says of every file."""
+    uploaded = upload_time if file.uploaded is None else file.uploaded
     return {
         "filename": file.filename,
         "url": file.address(page),
         "hashes": {"sha256": file.sha256},
         "size": size,
-        "upload-time": datetime.fromtimestamp(upload_time, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        "upload-time": datetime.fromtimestamp(uploaded, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
     }
 
 
