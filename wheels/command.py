@@ -15,7 +15,6 @@ COMMANDS: Final = {
     "split": ("split.tool", "make small wheels for some GPUs out of a wheel for many"),
     "require-sdk": ("require_sdk.rocm", "let a wheel use an SDK's packages instead of its own copies"),
     "channel": ("channel.tool", "keep builds in streams, each an index, over one store of files"),
-    "publish": ("publish.tool", "publish packages into a directory, an S3 bucket or an index"),
     "code": ("code.tool", "list the GPU code in wheels and libraries, or take it out"),
 }
 USAGE: Final = "usage: rocm-wheels COMMAND …"

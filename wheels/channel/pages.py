@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Final
 
-import lib.index
+from lib.index import landing_page
 from lib.index.downloads import find_offers
 from lib.index.landing_page import Site, people_page
 from lib.index.model import STATIC, Distribution, Index, VariantList, indexes
@@ -20,7 +20,7 @@ from lib.index.simple_api import SIMPLE, api_pages, find_links_page
 from wheels.channel.model import Channel, StreamState
 from wheels.channel.requirements import parse
 
-_ROOM: Final = Path(lib.index.__path__[0])
+_ROOM: Final = Path(landing_page.__file__).parent
 INDEX_JSON: Final = "index.json"
 INDEX_HTML: Final = "index.html"
 

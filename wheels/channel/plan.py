@@ -194,7 +194,7 @@ def _begin_to_leave(
 ) -> tuple[StreamState, list[str]]:
     """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
-    kept = builds[len(builds) - selection.keep_last :] if selection.keep_last else []
+    kept = builds[max(len(builds) - selection.keep_last, 0) :]
     old = [one for one in builds if one not in kept and now - one.added >= selection.older_than]
     staying = {file for one in builds if one not in old for file in one.files}
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()

@@ -93,6 +93,7 @@ class Arguments:
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
+    form |= {"epilog": EPILOG}
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
@@ -102,9 +103,10 @@ def parser() -> argparse.ArgumentParser:
     changing.add_argument(
         "--wait", type=seconds, default=600, metavar="TIME", help="how long to wait for another writer (default: 10m)"
     )
-    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, epilog=EPILOG, **form)
+    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, **form)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    one = commands.add_parser("init", parents=[changing], help="make a channel, add streams, or write all pages again")
+    given = {**form, "parents": [changing]}
+    one = commands.add_parser("init", **given, help="make a channel, add streams, or write all pages again")
     one.add_argument("--stream", dest="streams", action="append", default=[], type=stream_name, help="a stream to make")
     one.add_argument("--closed", action="append", default=[], type=stream_name, help="a stream that serves alone")
     one.add_argument(
@@ -119,16 +121,16 @@ def parser() -> argparse.ArgumentParser:
         metavar="TIME",
         help="how long what retired files require stays (default: 10m)",
     )
-    one = commands.add_parser("add", parents=[changing], help="add a build to a stream")
+    one = commands.add_parser("add", **given, help="add a build to a stream")
     one.add_argument("--stream", required=True, help="the stream")
     one.add_argument("--older", action="store_true", help="the build belongs to an older line, and need not sort last")
     one.add_argument("dist", nargs="+", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
-    one = commands.add_parser("retire", parents=[changing], help="retire old builds of a stream")
+    one = commands.add_parser("retire", **given, help="retire old builds of a stream")
     one.add_argument("--stream", required=True, help="the stream")
     one.add_argument("--older-than", type=seconds, required=True, metavar="TIME", help="age of what is retired: 30d")
     one.add_argument("--keep-last", type=int, default=1, metavar="N", help="how many builds stay anyway (default: 1)")
-    commands.add_parser("check", parents=[common], help="compare files, pages and requirements with the state")
-    commands.add_parser("show", parents=[common], help="list streams and builds")
+    commands.add_parser("check", **form, parents=[common], help="compare files, pages and requirements with the state")
+    commands.add_parser("show", **form, parents=[common], help="list streams and builds")
     return result
 
 

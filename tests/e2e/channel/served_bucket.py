@@ -1,11 +1,11 @@
 """From a served bucket to an installation: lock, build, publish, serve, install with pip and uv by hash.
 
-    python3 -m tests.e2e.publish.served_bucket --artifacts DIR [--scratch DIR]
+    python3 -m tests.e2e.channel.served_bucket --artifacts DIR [--scratch DIR]
 
 Run it from the top of the workspace. DIR has artifact folders of the split layout, as `python3 -m
 develop.real_rocm.fetch --small` lays them out. They are packed as `.tar.zst` with a `.sha256sum` beside each and served
 by nginx on this machine, as CI's bucket is. In a copy of the workspace they are locked and built; what was built is
-published into a directory, which nginx serves, and installed from there where every file has to have the hash of a
+added to a channel, which nginx serves, and installed from there where every file has to have the hash of a
 lock. A flipped byte in an archive, an archive that is gone, and listings that are wrong, are errors that name what is
 wrong.
 
@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.e2e.channel.locked_installs import check_installs
+from tests.e2e.channel.locked_programs import in_environment
 from tests.e2e.index.documented_nginx import index_server
-from tests.e2e.publish.locked_installs import check_installs
-from tests.e2e.publish.locked_programs import in_environment
 from tests.e2e.testing.builds import Workspace, built, copy_workspace
 from tests.e2e.testing.nginx import listing_server, put_nginx_on_path
 
-RUN_ID, PLATFORM, GROUP = "21440027240", "linux", "gfx9-all"
+RUN_ID, PLATFORM = "21440027240", "linux"
 RUN = f"{RUN_ID}-{PLATFORM}"
 LOCK = "rocm_artifacts.lock.json"
 CHOICE = "--repo_env=ROCM_ARTIFACTS=locked"
@@ -118,7 +118,7 @@ def check_damaged_archives(workspace: Workspace, run: Path, url: str) -> None:
 
 def check(workspace: Workspace, artifacts: Path, scratch: Path, programs: Path) -> None:
     """Go the whole way."""
-    from tests.e2e.publish.bucket import make_bucket  # It needs what is only installed where this runs.
+    from tests.e2e.channel.bucket import make_bucket  # It needs what is only installed where this runs.
 
     bucket, packages = scratch / "bucket", scratch / "packages"
     run = bucket / RUN
@@ -137,16 +137,17 @@ def check(workspace: Workspace, artifacts: Path, scratch: Path, programs: Path) 
         with step("damaged archives are refused"):
             check_damaged_archives(workspace, run, url)
         with step("built"):
-            built(workspace.build("//packaging:dist", "//packaging:publish", options=(CHOICE,)))
+            built(workspace.build("//packaging:dist", options=(CHOICE,)))
+        dist = workspace.directory / "bazel-bin/packaging/dist"
         with step("published"):
-            place = (f"--to={packages}", f"--run-id={RUN_ID}", f"--platform={PLATFORM}", f"--group={GROUP}")
-            result = workspace.run("run", CHOICE, "//packaging:publish", "--", *place)
-            assert result.returncode == 0, result.stdout
-            result = workspace.run("run", CHOICE, "//packaging:publish", "--", *place)
-            assert ": 0 files and 0 pages (0 bytes); " in result.stdout, result.stdout
-        published = packages / RUN / "python" / GROUP
+            command = ("run", CHOICE, "//wheels", "--", "channel")
+            place = (f"--channel={packages}", "--stream=nightly")
+            for arguments in (("init", *place), ("add", *place, str(dist)), ("add", *place, str(dist))):
+                result = workspace.run(*command, *arguments)
+                assert result.returncode == 0, result.stdout
+            assert "files are listed" in result.stdout, result.stdout
         with step("installed with pip and uv, by hash"):
-            check_installs(programs, published, f"{server.url}{RUN}/python/{GROUP}", scratch)
+            check_installs(programs, dist, f"{server.url}nightly", scratch)
 
 
 def main() -> int:
@@ -159,7 +160,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     if not arguments.programs:
-        return in_environment("tests.e2e.publish.served_bucket", sys.argv[1:])
+        return in_environment("tests.e2e.channel.served_bucket", sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="rocm-served-bucket-") as name:
         keep = arguments.scratch or Path(name)
         shutil.rmtree(keep / "workspace", ignore_errors=True)

@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.publish.locked_programs import run_alone
+from tests.e2e.channel.locked_programs import run_alone
 
 PROJECT = """\
 [project]
