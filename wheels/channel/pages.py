@@ -15,9 +15,10 @@ from lib.index import landing_page
 from lib.index.downloads import find_offers
 from lib.index.landing_page import Site, people_page
 from lib.index.model import STATIC, Distribution, Index, VariantList, indexes
-from lib.index.selector import parse_selector
+from lib.index.selector import Selector, parse_selector
 from lib.index.simple_api import SIMPLE, api_pages, find_links_page
-from wheels.channel.model import Channel, StreamState
+from wheels.channel.lock_files import lock_of
+from wheels.channel.model import Build, Channel
 from wheels.channel.requirements import parse
 
 _ROOM: Final = Path(landing_page.__file__).parent
@@ -44,16 +45,20 @@ def stream_pages(channel: Channel, name: str) -> dict[str, bytes]:
             found[posixpath.join(directory, INDEX_HTML)] = page.encode()
             text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
             found[posixpath.join(directory, INDEX_JSON)] = text.encode()
-    return found | _landing_pages(channel.title, name, stream, all_indexes)
-
-
-def _landing_pages(title: str, name: str, stream: StreamState, all_indexes: Sequence[Index]) -> dict[str, bytes]:
-    """Return the pages for people, which show the newest build of the stream."""
     newest = next((build for build in reversed(stream.builds) if not build.older), None)
     if newest is None:
-        return {}
-    style, script = ((_ROOM / one).read_text(encoding="utf-8") for one in ("page.css", "page.js"))
+        return found
     selector = parse_selector(newest.selector, f"{name}: selector") if newest.selector else None
+    for target in selector.targets if selector else ():
+        found[f"pylock.{target.name}.toml"] = lock_of(channel, name, newest, target)
+    return found | _landing_pages(f"{channel.title} {name}", newest, all_indexes, selector)
+
+
+def _landing_pages(
+    title: str, newest: Build, all_indexes: Sequence[Index], selector: Selector | None
+) -> dict[str, bytes]:
+    """Return the pages for people, which show the newest build of a stream."""
+    style, script = ((_ROOM / one).read_text(encoding="utf-8") for one in ("page.css", "page.js"))
     shown = [
         Index.of(one.directory, [it for it in one.distributions if it.filename in newest.files], one.variants)
         for one in all_indexes
@@ -63,7 +68,7 @@ def _landing_pages(title: str, name: str, stream: StreamState, all_indexes: Sequ
     apart = tuple(one.directory for index in shown if (one := index).directory)
     pages = {}
     for index in shown:
-        site = Site(f"{title} {name}", style, script)
+        site = Site(title, style, script)
         if index.directory:
             site = replace(site, other="..")
         else:

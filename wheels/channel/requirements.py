@@ -4,7 +4,7 @@ A requirement counts for machines: a Python, a system and a processor on which t
 It is met on one of them by an sdist, or by a wheel with tags for it.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
@@ -123,7 +123,8 @@ def parse(text: str) -> tuple[Requirement, str, str]:
 
 
 @lru_cache(maxsize=100_000)
-def _holds(marker: str, extra: str, machine: Machine) -> bool:
+def holds(marker: str, extra: str, machine: Machine) -> bool:
+    """Whether a marker holds on a machine, for those who ask for an extra."""
     try:
         return not marker or Marker(marker).evaluate(machine.environment(extra))
     except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
@@ -160,7 +161,7 @@ class Shelf:
         self._found: dict[tuple[str, str], list[File]] = {}
 
     @property
-    def projects(self) -> Collection[str]:
+    def projects(self) -> Set[str]:
         """The names of all projects."""
         return self._projects.keys()
 
@@ -209,7 +210,7 @@ def _first_missing(
 ) -> tuple[str, Machine] | None:
     for extra in ("", *file.extras) if "extra" in marker else ("",):
         for machine in where:
-            if not _holds(marker, extra, machine):
+            if not holds(marker, extra, machine):
                 continue
             if not any(fits(one.name, one.requires_python, machine) for one in offering):
                 return extra, machine

@@ -14,6 +14,7 @@ import argparse
 import json
 import re
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,6 +28,7 @@ from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_local
+from wheels.channel.lock_files import fetch_locked
 from wheels.channel.model import CHANNEL, DAY, STORE, Channel, StreamState, time_text, to_json
 from wheels.channel.place import ChangedError, Place, make_place
 from wheels.channel.plan import GROW, ChannelChange, Selection, add, retire
@@ -86,6 +88,7 @@ class Arguments:
     settle: int | None = None
     dist: list[Path] = field(default_factory=list)
     older: bool = False
+    lock: Path | None = None
     older_than: int = 0
     keep_last: int = 1
 
@@ -124,6 +127,7 @@ def parser() -> argparse.ArgumentParser:
     one = commands.add_parser("add", **given, help="add a build to a stream")
     one.add_argument("--stream", required=True, help="the stream")
     one.add_argument("--older", action="store_true", help="the build belongs to an older line, and need not sort last")
+    one.add_argument("--lock", type=Path, metavar="PYLOCK", help="pylock.toml of what else a closed stream needs")
     one.add_argument("dist", nargs="+", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
     one = commands.add_parser("retire", **given, help="retire old builds of a stream")
     one.add_argument("--stream", required=True, help="the stream")
@@ -188,11 +192,13 @@ def run_init(place: Place, arguments: Arguments) -> int:
 def run_add(place: Place, arguments: Arguments) -> int:
     """Add a build."""
     read_channel(place)[0].stream(arguments.stream)  # Before gigabytes are read.
-    files = read_local(arguments.dist)
     now = int(time.time())
-    return carry_out(
-        place, arguments, lambda channel: add(channel, arguments.stream, files, now, older=arguments.older)
-    )
+    with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
+        locked = fetch_locked(arguments.lock, Path(scratch)) if arguments.lock else ()
+        files = read_local([*arguments.dist, *locked])
+        return carry_out(
+            place, arguments, lambda channel: add(channel, arguments.stream, files, now, older=arguments.older)
+        )
 
 
 def run_retire(place: Place, arguments: Arguments) -> int:
