@@ -2,7 +2,7 @@
 
 load("//rules/private:sdk_artifact.bzl", _sdk_artifact = "sdk_artifact")
 load("//rules/private:sdk_gpu_packages.bzl", _sdk_gpu_package = "sdk_gpu_package", _sdk_gpu_packages = "sdk_gpu_packages")
-load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index", _sdk_publish = "sdk_publish")
+load("//rules/private:sdk_index.bzl", _sdk_index = "sdk_index")
 load("//rules/private:sdk_install_test.bzl", _sdk_install_test = "sdk_install_test")
 load("//rules/private:sdk_package.bzl", _sdk_package = "sdk_package")
 load("//rules/private:sdk_runtime.bzl", _sdk_runtime = "sdk_runtime")
@@ -19,7 +19,6 @@ sdk_gpu_packages = _sdk_gpu_packages
 sdk_index = _sdk_index
 sdk_install_test = _sdk_install_test
 sdk_package = _sdk_package
-sdk_publish = _sdk_publish
 sdk_reports = _sdk_reports
 sdk_runtime = _sdk_runtime
 sdk_sdist = _sdk_sdist

@@ -14,7 +14,7 @@ COMMANDS: Final = {
     "verify": ("verify.tool", "check wheels before they are published, each alone and all together"),
     "split": ("split.tool", "make small wheels for some GPUs out of a wheel for many"),
     "require-sdk": ("require_sdk.rocm", "let a wheel use an SDK's packages instead of its own copies"),
-    "publish": ("publish.tool", "publish packages into a directory, an S3 bucket or an index"),
+    "channel": ("channel.tool", "keep builds in streams, each an index, over one store of files"),
     "code": ("code.tool", "list the GPU code in wheels and libraries, or take it out"),
 }
 USAGE: Final = "usage: rocm-wheels COMMAND …"

@@ -144,7 +144,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
-    Check("publish", "publish to a directory, S3 and a package index", steps.publish),
+    Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check(
@@ -295,7 +295,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "served-bucket",
         "from a served bucket to packages installed by hash",
-        steps.with_rocm7("tests.e2e.publish.served_bucket"),
+        steps.with_rocm7("tests.e2e.channel.served_bucket"),
         (steps.DEBIAN,),
         holds="",
     ),

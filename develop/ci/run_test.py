@@ -44,7 +44,7 @@ def test_no_name_selects_what_every_change_needs_or_the_rest() -> None:
 
 
 def test_a_whole_name_selects_one() -> None:
-    assert names("publish") == ["publish"]
+    assert names("channel") == ["channel"]
     assert names("installers") == ["installers"], "not installers-debian13, which begins with it"
 
 
@@ -59,8 +59,8 @@ def test_the_beginning_of_names_selects_several_in_the_order_of_the_table() -> N
 
 def test_a_name_that_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["publsh"])
-    assert "publsh: there is no such check; did you mean publish?" in capsys.readouterr().err
+        main(["chanel"])
+    assert "chanel: there is no such check; did you mean channel?" in capsys.readouterr().err
 
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:

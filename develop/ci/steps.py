@@ -145,9 +145,11 @@ def devel_histories(machine: Machine) -> None:
     machine.module("tests.e2e.install.devel_histories", *versions, "--installers", machine.installers)
 
 
-def publish(machine: Machine) -> None:
-    """Publish what was built to a directory, to S3 and to a package index, whatever interrupts it."""
-    machine.module("tests.e2e.publish.places", "--dist", machine.mini / "dist")
+def channel(machine: Machine) -> None:
+    """Keep channels in a directory and in buckets, and kill publishers while pip and uv install."""
+    machine.module("tests.e2e.channel.places", "--dist", machine.mini / "dist")
+    for place in ("directory", "bucket"):
+        machine.module("tests.e2e.channel.channel_kills", "--kills", "20", "--place", place)
 
 
 def push(machine: Machine) -> None:

@@ -57,7 +57,6 @@ EXAMPLES: Final = {
     "sdk_install_test": Example(_WHEELS, "install_test"),
     "sdk_layer": Example(_TWO, "core_layer"),
     "sdk_package": Example(_TWO, "runtime"),
-    "sdk_publish": Example("packaging/BUILD.bazel", "publish"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
     "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),

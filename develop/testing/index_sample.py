@@ -12,7 +12,7 @@ from typing import Any, Self
 from lib.variants.variant_format import variant_json
 from tools.actions.index.tool import main
 
-ROOM = Path(__file__).parents[2] / "tools/actions/index"
+ROOM = Path(__file__).parents[2] / "lib/index"
 VERSION = "7.0"
 SDIST, STATIC_WHEEL = "rocm-7.0.tar.gz", "rocm-7.0-py3-none-any.whl"
 CORE = "rocm_sdk_core-7.0-py3-none-linux_x86_64.whl"

@@ -1,4 +1,4 @@
-"""sdk_index: puts distributions into one directory, with an index for installers and a landing page; sdk_publish: publishes it."""
+"""sdk_index: puts distributions into one directory, with an index for installers and a landing page."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
@@ -120,27 +120,7 @@ Distributions of earlier builds are not in the directory.""",
         "title": attr.string(default = "Python packages", doc = "Title of the landing page."),
         "_describe": tool_attr("//tools/actions/describe:describe_tool"),
         "_index": tool_attr("//tools/actions/index:index_tool"),
-        "_script": attr.label(default = "//tools/actions/index:page.js", allow_single_file = True),
-        "_style": attr.label(default = "//tools/actions/index:page.css", allow_single_file = True),
+        "_script": attr.label(default = "//lib/index:page.js", allow_single_file = True),
+        "_style": attr.label(default = "//lib/index:page.css", allow_single_file = True),
     },
 )
-
-def sdk_publish(name, dist, **kwargs):
-    """Declares a command that publishes an index: `bazel run //my:publish -- --to PLACE`. A place is a directory, an S3 bucket or a package index.
-
-    Args:
-        name: name of the target.
-        dist: the `sdk_index` to publish. It is built first.
-        **kwargs: further attributes of `py_binary`.
-    """
-    py_binary(
-        name = name,
-        srcs = [Label("//wheels/publish:tool.py")],
-        main = Label("//wheels/publish:tool.py"),
-        args = ["--dist=$(rootpath {})".format(dist)],
-        data = [dist],
-        # Otherwise a `tools` package of the calling module, among the data, would hide ours.
-        legacy_create_init = 0,
-        deps = [Label("//wheels/publish")],
-        **kwargs
-    )

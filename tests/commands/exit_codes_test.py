@@ -21,7 +21,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 NAMES = (
     "compile_commands",
     "lock lock",
-    *(f"rocm-wheels {name}" for name in ("code list", "code extract", "publish", "require-sdk", "split", "verify")),
+    *(f"rocm-wheels {name}" for name in ("code list", "code extract", "channel add", "require-sdk", "split", "verify")),
     "rocm-wheels verify rules",
 )
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
@@ -54,7 +54,11 @@ class Places:
         for path, content in PAGES.items():
             self._write("dist", path, content)
         self.dist = self._write("dist", Sample().filename, Sample().build()).parent
-        self.taken = self._write("taken", Sample().filename, FAT.build()).parent
+        self.taken = self._write("taken", Sample().filename, Sample().build() + bytes(1)).parent
+        self.channel, self.full = folder / "channel", folder / "full"
+        for channel in (self.channel, self.full):
+            rocm_wheels.main(["channel", "init", f"--channel={channel}", "--stream=nightly"])
+        rocm_wheels.main(["channel", "add", f"--channel={self.full}", "--stream=nightly", str(self.dist)])
         self.out = folder / "out"
 
     def _write(self, place: str, name: str, content: bytes) -> Path:
@@ -69,7 +73,7 @@ def _places(tmp_path: Path) -> Places:
     return Places(tmp_path)
 
 
-REQUIRE = "rocm-wheels require-sdk"
+REQUIRE, CHANNEL = "rocm-wheels require-sdk", "rocm-wheels channel"
 #: Command, its exit code, a part of what it says, its arguments.
 Case = tuple[str, int, str, Callable[[Places], list[object]]]
 CASES: tuple[Case, ...] = (
@@ -100,21 +104,15 @@ CASES: tuple[Case, ...] = (
         "expected a version specifier",
         lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}", "--specifier=x"],
     ),
-    ("rocm-wheels publish", OK, "published to", lambda at: [f"--dist={at.dist}", f"--to={at.out}"]),
-    ("rocm-wheels publish", FOUND, "other bytes", lambda at: [f"--dist={at.dist}", f"--to={at.taken}"]),
-    ("rocm-wheels publish", CANNOT_RUN, "no such directory", lambda at: [f"--dist={at.absent}", f"--to={at.out}"]),
-    ("rocm-wheels publish", CANNOT_RUN, "expected s3://", lambda at: [f"--dist={at.dist}", "--to=s3://"]),
-    (
-        "rocm-wheels publish",
-        CANNOT_RUN,
-        "check --index-url",
-        lambda at: [
-            f"--dist={at.dist}",
-            "--to=index",
-            "--upload-url=http://127.0.0.1:1/",
-            "--index-url=http://127.0.0.1:1/simple/",
-        ],
-    ),
+    (f"{CHANNEL} init", OK, "make   stable/", lambda at: [f"--channel={at.out}", "--stream=stable"]),
+    (f"{CHANNEL} init", CANNOT_RUN, "expected s3://", lambda at: ["--channel=s3://", "--stream=stable"]),
+    (f"{CHANNEL} init", CANNOT_RUN, "is empty", lambda at: ["--channel=", "--stream=stable"]),
+    (f"{CHANNEL} init", CANNOT_RUN, "is not a directory", lambda at: [f"--channel={at.plain}", "--stream=stable"]),
+    (f"{CHANNEL} add", OK, "add    sample", lambda at: [f"--channel={at.channel}", "--stream=nightly", at.dist]),
+    (f"{CHANNEL} add", FOUND, "other bytes", lambda at: [f"--channel={at.full}", "--stream=nightly", at.taken]),
+    (f"{CHANNEL} add", CANNOT_RUN, "no such stream", lambda at: [f"--channel={at.channel}", "--stream=x", at.dist]),
+    (f"{CHANNEL} add", CANNOT_RUN, "is not a channel", lambda at: [f"--channel={at.out}", "--stream=x", at.dist]),
+    (f"{CHANNEL} check", OK, "0 complaints", lambda at: [f"--channel={at.full}"]),
     ("lock lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
     ("lock lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
     ("rocm-wheels verify", OK, "", lambda at: ["--no-set", at.plain]),

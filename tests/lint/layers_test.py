@@ -81,7 +81,7 @@ def test_every_source_is_in_a_folder_of_the_page() -> None:
         ("lib/elf/a.py", "from develop.testing import tiny_elf\n", "import"),
         ("lib/elf/a_test.py", "from wheels.verify import engine\n", "import"),
         ("rules/private/a.bzl", 'X = rule(attrs = {"_a": attr.label(default = "//packaging:a")})\n', "label"),
-        ("wheels/verify/BUILD.bazel", 'py_library(name = "a", deps = ["//wheels/publish"])\n', "label"),
+        ("wheels/verify/BUILD.bazel", 'py_library(name = "a", deps = ["//wheels/channel"])\n', "label"),
         ("lib/pe/BUILD.bazel", 'py_library(name = "a", deps = ["//develop/testing"])\n', "label"),
         ("rules/private/common/a.bzl", 'load("//rules/private:a.bzl", "a")\n', "load"),
         ("packaging/a.bzl", 'load("//hip/private:a.bzl", "a")\n', "load"),

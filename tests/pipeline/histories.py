@@ -1,14 +1,11 @@
-"""Random histories: an SDK is edited, built with a shared cache, installed, worked in, removed, published, and killed.
+"""Random histories: an SDK is edited, built with a shared cache, installed, worked in, removed, and killed.
 
     live(histories().example())
 
 After each step the oracle says what has to be there, and a build from nothing, or a fresh installation, gives the same.
 """
 
-import io
-import os
 import posixpath
-import signal
 import tempfile
 from collections import Counter
 from dataclasses import dataclass, field, replace
@@ -16,7 +13,6 @@ from pathlib import Path
 
 from hypothesis import strategies as st
 
-from lib.common.program import ToolError
 from tests.pipeline.checkout import Checkout
 from tests.pipeline.installed import ModuleSite, RocmSite, Site
 from tests.pipeline.package_reader import FindingError
@@ -25,10 +21,6 @@ from tests.pipeline.random_files import chosen, placeable
 from tests.pipeline.random_sdks import ANY_ENTRY, EIGHT, THREE, changed, sdks, searched
 from tests.pipeline.run import Built, Cache
 from tests.pipeline.sdk import Data, Directory, Elf, File, Link, Node, Package, Sdk
-from wheels.publish.directory import DirectoryPlace
-from wheels.publish.files import LocalFile, is_page, read_files
-from wheels.publish.progress import Progress
-from wheels.publish.run import Options, publish
 
 
 @dataclass(frozen=True)
@@ -77,15 +69,7 @@ class Ask:
     killed: int = 0
 
 
-@dataclass(frozen=True)
-class Publish:
-    """Two publish releases at once, into the one place; each perhaps is killed at a step."""
-
-    releases: tuple[int, int]
-    killed: tuple[int, int]
-
-
-Step = Edit | Install | Uninstall | Work | Ask | Publish
+Step = Edit | Install | Uninstall | Work | Ask
 
 
 @dataclass(frozen=True)
@@ -172,7 +156,7 @@ def _otherwise(node: Node, name: str) -> Node:
     return replace(node, content=Data(OTHER_CONTENT.get(data, b"a")))
 
 
-STEPS = st.sampled_from((*["edit"] * 7, *["install"] * 4, *["work"] * 5, *["ask"] * 4, "uninstall", "publish"))
+STEPS = st.sampled_from((*["edit"] * 7, *["install"] * 4, *["work"] * 5, *["ask"] * 4, "uninstall"))
 HOWS = st.sampled_from(("own", "own", "own", "link", "edit", "lose"))
 #: Of a user's files: some are in the way of another version's, and some have such directories above them.
 ANY_PATH = ANY_ENTRY.map(lambda one: one[0])
@@ -196,9 +180,7 @@ def _steps(draw: st.DrawFn, what: str, states: list[Sdk], past: list[Sdk]) -> St
         return Uninstall(at, draw(THREE) == 2)
     if what == "work":
         return Work(at, draw(HOWS), draw(OWN_PATHS), draw(BIG))
-    if what == "ask":
-        return Ask(at, draw(THREE) == 2, draw(KILLS))
-    return Publish((draw(EIGHT), draw(EIGHT)), (draw(KILLS), draw(KILLS)))
+    return Ask(at, draw(THREE) == 2, draw(KILLS))
 
 
 @st.composite
@@ -222,7 +204,6 @@ class Life:
     sites: tuple[Site, Site]
     came: Counter[str] = field(default_factory=Counter)
     releases: list[Built] = field(default_factory=list)
-    published: list[dict[str, bytes]] = field(default_factory=list)
     #: What builds from nothing gave, and which the oracle looked at.
     fresh: dict[str, Built | str] = field(default_factory=dict)
 
@@ -246,8 +227,6 @@ class Life:
             self.build(checkout)
         elif not self.releases:
             self.came["nothing to install"] += 1
-        elif isinstance(step, Publish):
-            self.publish(step)
         else:
             self.came[type(step).__name__.lower()] += 1
             self.use(self.sites[step.site], step)
@@ -276,73 +255,6 @@ class Life:
                 site.put(step.path, as_link=step.how == "link")
             else:
                 site.edit(step.number, removes=step.how == "lose")
-
-    def publish(self, step: Publish) -> None:
-        """Have two publish at once, and look at the place; raises FindingError."""
-        place = self.place / "published"
-        place.mkdir(exist_ok=True)
-        builds = [read_files(self.releases[number % len(self.releases)].index) for number in step.releases]
-        self.published += [{one.path: one.source.read_bytes() for one in build} for build in builds]
-        children = [_publisher(build, place, killed) for build, killed in zip(builds, step.killed, strict=True)]
-        statuses = [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
-        self.came[f"published {sorted(statuses)}"] += 1
-        if set(statuses) - {0, 3, -signal.SIGKILL}:
-            raise FindingError("publisher broke", str(statuses))
-        seen = {
-            path.relative_to(place).as_posix(): path.read_bytes()
-            for path in place.rglob("*")
-            if path.is_file() and not path.name.endswith(".partial")
-        }
-        for path, data in seen.items():
-            if not any(known.get(path) == data for known in self.published):
-                raise FindingError("published: wrong, or not whole", path)
-        _check_done(self.published[-2:], statuses, seen)
-
-
-def _check_done(builds: list[dict[str, bytes]], statuses: list[int], seen: dict[str, bytes]) -> None:
-    """Raise FindingError if something lacks of a build that was published, or that was replaced by a larger one.
-
-    Of a build that was refused or killed, files may be there that no page names.
-    """
-    both = [*zip(builds, statuses, strict=True)]
-    for (files, mine), (other, others) in (both, both[::-1]):
-        kept = {path for path in files if not is_page(path)}
-        replaced = kept <= other.keys() and others != 3
-        lost = [path for path in (kept if replaced else files) if seen.get(path) != files[path]]
-        if mine == 0 and lost:
-            raise FindingError("published, and not there", min(lost))
-    if statuses == [0, 0] and not any(files.items() <= seen.items() for files in builds):
-        raise FindingError("published, and the pages are of two builds", repr([sorted(files) for files in builds]))
-
-
-def _publisher(files: list[LocalFile], place: Path, killed: int) -> int:
-    """Publish in a child, which is killed at a step if there are as many; return its number."""
-    child = os.fork()
-    if child:
-        return child
-    status = 1
-    try:
-        left, link, progress = killed or -1, os.link, Progress(0, io.StringIO())
-
-        def step(_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        def linked(*names: str) -> None:
-            step(0)
-            link(*names)
-            step(0)
-
-        progress.sent = os.fsync = step  # type: ignore[method-assign, assignment]
-        os.link = linked  # type: ignore[assignment]
-        publish(files, DirectoryPlace(place), Options(), progress)
-        status = 0
-    except ToolError:
-        status = 3
-    finally:
-        os._exit(status)
 
 
 def live(history: History) -> Counter[str]:

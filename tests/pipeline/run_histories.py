@@ -9,12 +9,10 @@ Which bugs it finds when they are put back, and in which history of seeds 1, 2 a
     every directory is watched by its listing alone                                 14, 3, 11
     ROCm's unpacker removes the user's files with the tree                          6, 3, 11
     devel_tree.py returns the old tree after an upgrade, and RECORD lists nothing   2, 2, 2
-    publishers share one partial file (a publisher ends with an exception)          51 (seed 1 alone)
     a library's name that a file needs is dropped                                   not in 286 (seed 1 alone)
 
-What it found itself: a user's directory, or link, in the place of a link of the devel tree (seed 205); pages of a
-smaller build instead of a larger one's that was published beside it (seeds 204 and 208, now and then); a link to
-an empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157);
+What it found itself: a user's directory, or link, in the place of a link of the devel tree (seed 205); a link to an
+empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157);
 a file that moved to another package of its tree, which pip loses in an upgrade (seed 7155).
 A bug of `rocm-wheels verify` it cannot find, since nothing here calls that.
 """

@@ -14,7 +14,7 @@ from wheels.distribution.package_files import PACKAGES, main, rewritten
         ("from lib.elf.reader import read_elf", "from rocm_wheels.lib.elf.reader import read_elf"),
         ("from lib.elf import constants as c", "from rocm_wheels.lib.elf import constants as c"),
         ("from wheels.verify import engine", "from rocm_wheels.verify import engine"),
-        ("    from wheels.publish.s3 import S3Place", "    from rocm_wheels.publish.s3 import S3Place"),
+        ("    from wheels.channel.bucket import A", "    from rocm_wheels.channel.bucket import A"),
         ("from rocm_sdk.init_py import text", "from rocm_wheels.rocm_sdk.init_py import text"),
         ("from library import a\nfrom wheelsmith.x import b", "from library import a\nfrom wheelsmith.x import b"),
         ("from .elf import read_dynamic", "from .elf import read_dynamic"),

@@ -48,6 +48,11 @@ def _(edited: EditedSet) -> None:
     tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
 
 
+@fault("W425", "a library of macOS", "rocm_profiler", "libx.dylib")
+def _(edited: EditedSet) -> None:
+    edited.wheel("rocm_profiler").files["_rocm_profiler/lib/libx.dylib"] = b"\xcf\xfa\xed\xfe" + bytes(60)
+
+
 @fault("W302", "no METADATA", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     del tool(edited).files["tool-1.0.dist-info/METADATA"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from wheels.verify import exceptions, installed_for_target, release_checks
-from wheels.verify.checks import archive, content, elf, metadata, names, pe, record, variants, wheel_file
+from wheels.verify.checks import archive, content, elf, mach_o, metadata, names, pe, record, variants, wheel_file
 from wheels.verify.device import device_checks
 from wheels.verify.device import rules as device_rules
 from wheels.verify.device.facts import COLLECTOR as DEVICE_CODE
@@ -27,6 +27,7 @@ WHEEL_CHECKS: Final[tuple[Callable[[Wheel, Settings], Iterable[Finding]], ...]] 
     variants.check,
     elf.check,
     pe.check,
+    mach_o.check,
     content.check,
     set_checks.check_licences,
 )
@@ -39,10 +40,11 @@ SET_CHECKS: Final[tuple[Callable[[DistributionSet, Settings], Iterable[Finding]]
 COLLECTORS: Final[tuple[Collector, ...]] = (
     *gather.COLLECTORS,
     set_checks.LAUNCHERS,
+    mach_o.COLLECTOR,
     DEVICE_CODE,
 )
 _WITH_RULES: Final = (
-    *(archive, content, elf, metadata, names, pe, record, variants, wheel_file),
+    *(archive, content, elf, mach_o, metadata, names, pe, record, variants, wheel_file),
     *(devel, importing, linking, owners, requirements, set_checks),
     *(device_rules, release_checks, installed_for_target, exceptions),
 )

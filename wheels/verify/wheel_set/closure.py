@@ -18,7 +18,7 @@ from wheels.verify.wheel_set.model import Package
 from wheels.verify.windows import is_for_windows
 
 #: The Pythons of which a requirement must hold to count.
-_PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
+PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 
 def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
@@ -43,7 +43,7 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
     environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
     system = _WINDOWS if is_windows else _LINUX
     system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
-    pythons = [python for python in _PYTHONS if not tags or any(_has_python(tag, python) for tag in tags)] or _PYTHONS
+    pythons = [python for python in PYTHONS if not tags or any(has_python(tag, python) for tag in tags)] or PYTHONS
     machines = [{"platform_machine": one} for one in _machines(tags)] or [{}]
     for python in pythons:
         system |= {"python_version": python, "python_full_version": f"{python}.0"}
@@ -55,7 +55,7 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
     return False
 
 
-def _has_python(tag: Tag, python: str) -> bool:
+def has_python(tag: Tag, python: str) -> bool:
     """Whether a wheel with this tag can be installed for a Python (platform compatibility tags, "Use")."""
     match = re.fullmatch(r"(?:cp|py)(\d)(\d*)", tag.interpreter)
     if match is None:

@@ -1,0 +1,229 @@
+"""A channel in an S3 bucket, of AWS or of any server that speaks its protocol, through AWS's own client.
+
+What uploads, lists and retries is boto3's. Pages and the state are written with `If-Match` and `If-None-Match`, so one
+of two writers is refused; the store needs no conditions, as a path there has the digest of its content. The client
+finds credentials and region: environment, `~/.aws`, or the machine's role.
+"""
+
+import base64
+import binascii
+import hashlib
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+
+import boto3
+from boto3.exceptions import S3UploadFailedError
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+
+from lib.common.command import CannotRunError
+from lib.variants.variant_format import INDEX_SUFFIX
+from wheels.channel.local_files import LocalFile
+from wheels.channel.model import METADATA_SUFFIX, STORE
+from wheels.channel.place import ANYTHING, BucketName, ChangedError, Sent, StoredFile, StoredText
+
+#: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
+SHA256: Final = "sha256"
+CHUNK: Final = 1 << 20
+#: How often a request is tried again, each time after a longer pause (botocore's `max_attempts` in a Config).
+RETRIES: Final = 8
+#: Error codes: the object is not as expected; another write of it was under way.
+_CHANGED: Final = frozenset({"412", "PreconditionFailed", "409", "ConditionalRequestConflict"})
+#: Error codes of servers that do not know conditional writes.
+_UNKNOWN_CONDITION: Final = frozenset({"400", "InvalidArgument", "501", "NotImplemented"})
+_ABSENT: Final = frozenset({"404", "NoSuchKey"})
+#: Each with the types of its files. Browsers want `text/html` of pages, which installers take, too.
+_TYPES: Final = {
+    INDEX_SUFFIX: "application/json",
+    "channel.json": "application/json",
+    ".gz": "application/gzip",
+    ".html": "text/html; charset=utf-8",
+    ".json": "application/vnd.pypi.simple.v1+json",
+    METADATA_SUFFIX: "text/plain; charset=utf-8",
+    ".toml": "application/toml",
+    ".whl": "application/zip",
+}
+
+
+def headers(path: str) -> dict[str, str]:
+    """Return what an object is to be served with, by boto3's names: files may be kept for ever, pages asked for."""
+    kind = next((suffix for suffix in _TYPES if path.endswith(suffix)), posixpath.splitext(path)[1])
+    control = "public, max-age=31536000, immutable" if path.startswith(STORE) else "no-cache"
+    return {"ContentType": _TYPES.get(kind, "application/octet-stream"), "CacheControl": control}
+
+
+def make_client(endpoint_url: str | None) -> Any:
+    """Return a client of S3, at the URL of a server other than AWS's, or None for what the environment says."""
+    config = Config(
+        retries={"mode": "standard", "max_attempts": RETRIES},
+        # Servers beside AWS mostly have no host name per bucket, and not all know the newer checksums.
+        s3={"addressing_style": "path" if endpoint_url else "auto"},
+        request_checksum_calculation="when_required",
+        response_checksum_validation="when_required",
+    )
+    return boto3.session.Session().client("s3", endpoint_url=endpoint_url, config=config)
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code"))
+
+
+def stored_sha256(head: Mapping[str, Any]) -> str | None:
+    """Return the SHA-256 of an object in hex, out of the answer to HeadObject, or None if that does not have it.
+
+    The sum that the server has checked counts first. For an object in parts, it is no sum of the whole: AWS says so by
+    its form (`…-3`), other servers only by the type of the sum or by the form of the ETag.
+    """
+    in_parts = head.get("ChecksumType") == "COMPOSITE" or "-" in head.get("ETag", "")
+    try:
+        checked = base64.b64decode(head.get("ChecksumSHA256", ""), validate=True)
+    except binascii.Error:
+        checked = b""
+    if len(checked) == hashlib.sha256().digest_size and not in_parts:
+        return checked.hex()
+    stored = head.get("Metadata", {}).get(SHA256)
+    return None if stored is None else str(stored)
+
+
+class BucketPlace:
+    """A bucket, or what is below a prefix in it."""
+
+    has_links = False
+
+    def __init__(self, bucket: BucketName, client: Any, endpoint_url: str = "") -> None:
+        """Use what is below the bucket's prefix."""
+        self._client = client
+        self._bucket = bucket.name
+        self._prefix = f"{bucket.prefix}/" if bucket.prefix else ""
+        self.shown = f"s3://{self._bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
+        self._conditions = {"IfMatch", "IfNoneMatch"}
+
+    @contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        """Raise what the client cannot do as a CannotRunError, with the remedy where it is known."""
+        try:
+            yield
+        except NoCredentialsError:
+            remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment"
+            raise CannotRunError(f"{self.shown}: no credentials; {remedy}") from None
+        except (BotoCoreError, ClientError, S3UploadFailedError) as error:
+            raise CannotRunError(
+                f"{self.shown}: cannot {what}: {error}. What is listed is whole; call this again when it answers"
+            ) from None
+
+    def _object(self, path: str) -> dict[str, str]:
+        return {"Bucket": self._bucket, "Key": self._prefix + path}
+
+    def read(self, path: str) -> StoredText | None:
+        """Return a small object, None if there is none."""
+        with self._errors(f"read {path}"):
+            try:
+                answer = self._client.get_object(**self._object(path))
+                return StoredText(answer["Body"].read(), answer["ETag"])
+            except ClientError as error:
+                if _code(error) in _ABSENT:
+                    return None
+                raise
+
+    def write(self, path: str, content: bytes, expected: str | None = ANYTHING) -> None:
+        """Write a small object. Raises ChangedError unless what is there has the ETag `expected`, or is absent (None).
+
+        A server that does not know the condition is asked before the write, instead of by it.
+        """
+        if expected == f'"{hashlib.md5(content, usedforsecurity=False).hexdigest()}"':
+            return  # An ETag mostly is this sum.
+        digest = hashlib.sha256(content)
+        given = {
+            **self._object(path),
+            **headers(path),
+            "Body": content,
+            "ChecksumSHA256": base64.b64encode(digest.digest()).decode(),
+            "Metadata": {SHA256: digest.hexdigest()},
+        }
+        condition = "" if expected == ANYTHING else "IfNoneMatch" if expected is None else "IfMatch"
+        with self._errors(f"write {path}"):
+            try:
+                if condition in self._conditions:
+                    self._client.put_object(**given, **{condition: expected or "*"})
+                    return
+            except ClientError as error:
+                if _code(error) in _CHANGED:
+                    # The answer to an earlier try of this very write may have been lost.
+                    if self._is_written(path, content):
+                        return
+                    raise ChangedError(path) from None
+                if _code(error) not in _UNKNOWN_CONDITION:
+                    raise
+                self._conditions.discard(condition)
+            if condition:
+                there = self.read(path)
+                if (there.token if there else None) != expected:
+                    raise ChangedError(path)
+            self._client.put_object(**given)
+
+    def _is_written(self, path: str, content: bytes) -> bool:
+        there = self.read(path)
+        return there is not None and there.content == content
+
+    def upload(self, file: LocalFile, sent: Sent) -> None:
+        """Upload a file into the store, in parts if it is big. Raises ToolError if it changed meanwhile."""
+        path = file.file.path
+        properties = {**headers(path), "Metadata": {SHA256: file.file.sha256}, "ChecksumAlgorithm": "SHA256"}
+        with self._errors(f"send {path}"):
+            where = self._object(path)
+            self._client.upload_file(
+                str(file.source), where["Bucket"], where["Key"], ExtraArgs=properties, Callback=sent
+            )
+        try:
+            file.check_unchanged()
+        except BaseException:
+            self.delete([path])
+            raise
+
+    def list(self, prefix: str = "") -> Mapping[str, StoredFile]:
+        """Return the objects whose keys begin with a prefix; ages are by the clock of the server."""
+        found: dict[str, StoredFile] = {}
+        with self._errors("list what is there"):
+            pages = self._client.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Prefix=self._prefix + prefix
+            )
+            for page in pages:
+                now = parsedate_to_datetime(page["ResponseMetadata"]["HTTPHeaders"]["date"])
+                for item in page.get("Contents", ()):
+                    written: datetime = item["LastModified"]
+                    age = (now - written).total_seconds()
+                    found[item["Key"].removeprefix(self._prefix)] = StoredFile(item["Size"], age, item["ETag"])
+        return found
+
+    def sha256(self, path: str) -> str:
+        """Return the SHA-256 of an object, in hex. An object that others have put may have to be downloaded."""
+        with self._errors(f"read {path}"):
+            head = self._client.head_object(**self._object(path), ChecksumMode="ENABLED")
+            if stored := stored_sha256(head):
+                return stored
+            digest = hashlib.sha256()
+            for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(CHUNK):
+                digest.update(chunk)
+            return digest.hexdigest()
+
+    def delete(self, paths: Sequence[str]) -> None:
+        """Delete objects that are there, or not any more."""
+        with self._errors("delete"):
+            for path in paths:
+                self._client.delete_object(**self._object(path))
+
+    def link(self, name: str, target: str) -> None:
+        """Raise ToolError: a bucket has no links."""
+        raise NotImplementedError(name, target)
+
+    def is_free(self, name: str) -> bool:
+        """Whether no key begins with a name."""
+        return not self.list(f"{name}/")
+
+    def links(self) -> Mapping[str, str]:
+        """Return nothing: a bucket has no links."""
+        return {}

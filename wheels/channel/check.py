@@ -1,0 +1,59 @@
+"""Compares a channel with what it says: the store with its digests, pages with the state, requirements with files."""
+
+from collections.abc import Iterator
+
+from wheels.channel.change import read_channel
+from wheels.channel.complaints import Complaint, complaints_about
+from wheels.channel.model import JOURNAL, LOCK, STORE, Channel
+from wheels.channel.pages import stream_pages
+from wheels.channel.place import Place
+
+#: How often to look again at a channel that changes.
+_TRIES = 3
+
+
+def check(place: Place) -> tuple[Channel, list[Complaint]]:
+    """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
+    for _ in range(_TRIES):
+        channel, token = read_channel(place)
+        found = [*_store(place, channel), *_pages(place, channel), *_journal(place)]
+        found += (one for name in sorted(channel.streams) for one in complaints_about(channel, name))
+        if read_channel(place)[1] == token:
+            break
+    return channel, found
+
+
+def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
+    there = place.list(STORE)
+    for name, file in sorted(channel.files.items()):
+        for path, digest in file.stored.items():
+            if path not in there:
+                yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, name)}")
+            elif (found := place.sha256(path)) != digest:
+                yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, name)}")
+
+
+def _where(channel: Channel, name: str) -> str:
+    streams = [stream for stream, one in sorted(channel.streams.items()) if name in one.files]
+    return f"listed in {', '.join(streams)}" if streams else "retired, within the time of grace"
+
+
+def _pages(place: Place, channel: Channel) -> Iterator[Complaint]:
+    for name in sorted(channel.streams):
+        pages = stream_pages(channel, name)
+        folder = place.links().get(name, name)
+        for path, content in sorted(pages.items()):
+            there = place.read(f"{name}/{path}")
+            if there is None:
+                yield Complaint("wrong-page", name, f"{path}: is missing")
+            elif there.content != content:
+                yield Complaint("wrong-page", name, f"{path}: is not what {name} has")
+        there_are = (path.removeprefix(f"{folder}/") for path in place.list(f"{folder}/"))
+        for path in there_are:
+            if path not in pages:
+                yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")
+
+
+def _journal(place: Place) -> Iterator[Complaint]:
+    if place.read(JOURNAL) is not None and place.read(LOCK) is None:
+        yield Complaint("unfinished", "", "a change was interrupted")

@@ -1,0 +1,153 @@
+"""Finds what is wrong with what a stream lists: `add` runs these checks before, and `check` over all that is there."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from wheels.channel.model import Channel, File, StreamState
+from wheels.channel.requirements import Shelf, build_platforms, parse, tags_of, unmet
+from wheels.verify.wheel_set.closure import circles
+
+#: Kinds of complaints, and what to do.
+REMEDIES: Final = {
+    "missing-file": "Add the build again: its files are sent if they are not there",
+    "other-bytes": "Delete the file, and add the build again",
+    "wrong-page": "Call `rocm-wheels channel init`, which writes all pages again",
+    "unmet": "Add what is required, or retire what requires it",
+    "circle": "Let extras require packages, and other extras only in one direction",
+    "order": "Build a version that sorts last, or add with --older what belongs to an older line",
+    "same-tag": "Retire one of them",
+    "no-owner": "Name the owner with `rocm-wheels channel init --owner`",
+    "two-owners": "Leave the name to one owner",
+    "owner-missing": "Add the owner's package, or take its name from the owner",
+    "unfinished": "Call add or retire: either completes it",
+}
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Something that is wrong with a channel."""
+
+    kind: str
+    """One of REMEDIES."""
+    stream: str
+    """Empty if it is about the store."""
+    said: str
+
+    def __str__(self) -> str:
+        """Say it to people."""
+        where = f"{self.stream}: " if self.stream else ""
+        return f"{self.kind}: {where}{self.said}"
+
+
+def expected_in(channel: Channel, stream: StreamState, shelf: Shelf) -> Callable[[str], bool]:
+    """Return what says whether a required project has to be in a stream.
+
+    In a closed stream everything has to. In another one it is what the stream has some version of, or an owner has.
+    """
+    if stream.closed:
+        return lambda project: True
+    there = set(shelf.projects)
+    return lambda project: project in there or bool(channel.owners_of(project))
+
+
+def unmet_requirements(channel: Channel, name: str, files: Iterable[File]) -> Iterator[Complaint]:
+    """Look for requirements of some files of a stream that nothing in it meets."""
+    stream, shelf = channel.streams[name], Shelf(channel.listing(name))
+    counts = expected_in(channel, stream, shelf)
+    for one in unmet(files, shelf, build_platforms(stream), counts):
+        yield Complaint("unmet", name, str(one))
+
+
+def circular(name: str, files: Iterable[File]) -> Iterator[Complaint]:
+    """Look for distributions that require themselves, and for extras that require each other."""
+    for file in files:
+        graph: dict[str, list[str]] = {canonicalize_name(extra): [] for extra in file.extras}
+        for text in file.requires:
+            requirement, project, marker = parse(text)
+            if project != file.project:
+                continue
+            wanted = [canonicalize_name(extra) for extra in requirement.extras]
+            having = [extra for extra in graph if f'"{extra}"' in marker.replace("_", "-")]
+            if not having:
+                yield Complaint("circle", name, f"{file.name} requires {text}, which it is")
+            for extra in having:
+                graph[extra] += [one for one in wanted if one in graph]
+        for circle in circles({extra: sorted(set(found)) for extra, found in graph.items()}):
+            steps = " -> ".join(f"{file.project}[{extra}]" for extra in [*circle, circle[0]])
+            yield Complaint("circle", name, f"{file.name}: {steps}")
+
+
+def not_last(channel: Channel, name: str) -> Iterator[Complaint]:
+    """Look for files of the newest build that installers do not take for the newest (PEP 440)."""
+    stream = channel.streams[name]
+    newest = next((build for build in reversed(stream.builds) if not build.older), None)
+    if newest is None:
+        return
+    first: dict[tuple[str, str], File] = {}
+    for file_name, directory in stream.files.items():
+        file = channel.files[file_name]
+        key = file.project, directory
+        if key not in first or file.parsed_version > first[key].parsed_version:
+            first[key] = file
+    said: dict[tuple[str, Version], File] = {}
+    for file_name, directory in sorted(newest.files.items()):
+        file = channel.files[file_name]
+        last = first[file.project, directory]
+        if last.parsed_version > file.parsed_version:
+            said.setdefault((file.project, file.parsed_version), last)
+    for (project, version), last in said.items():
+        text = f"{project} {version} is the newest build, and installers take {last.version} for newer"
+        yield Complaint("order", name, text)
+
+
+def same_tags(channel: Channel, name: str) -> Iterator[Complaint]:
+    """Look for wheels of one version with a tag in common: which one is installed is left to chance."""
+    seen: dict[tuple[str, str, Version, str], File] = {}
+    for file_name, directory in sorted(channel.streams[name].files.items()):
+        file = channel.files[file_name]
+        if not file.is_wheel or file.name.removesuffix(".whl").count("-") > 5:
+            continue  # Of wheel variants, the label decides.
+        for tag in sorted(map(str, tags_of(file.name))):
+            other = seen.setdefault((file.project, directory, file.parsed_version, tag), file)
+            if other is not file:
+                yield Complaint("same-tag", name, f"{other.name} and {file.name} both have the tag {tag}")
+                break
+
+
+def ownership(channel: Channel, name: str, projects: Iterable[str]) -> Iterator[Complaint]:
+    """Look for names that nobody owns, or two own; without any owner all names are free."""
+    if not channel.owners:
+        return
+    for project in sorted(set(projects)):
+        owners = channel.owners_of(project)
+        if not owners and not channel.streams[name].closed:
+            yield Complaint("no-owner", name, f"{project}: nobody owns this name")
+        elif len(owners) > 1:
+            yield Complaint("two-owners", name, f"{project}: {' and '.join(owners)} own this name")
+
+
+def owners_missing(channel: Channel, name: str) -> Iterator[Complaint]:
+    """Look for names that an owner has, without a `*`, and that a stream with another package of the owner lacks."""
+    there = {file.project for file in channel.listing(name)}
+    for owner, names in sorted(channel.owners.items()):
+        plain: set[str] = {canonicalize_name(one) for one in names if not one.endswith("*")}
+        if any(owner in channel.owners_of(project) for project in there):
+            for project in sorted(plain - there):
+                yield Complaint("owner-missing", name, f"{project}: {owner} owns it, and no build has it")
+
+
+def complaints_about(channel: Channel, name: str) -> list[Complaint]:
+    """Return all that is wrong with what a stream lists."""
+    listing = channel.listing(name)
+    return [
+        *ownership(channel, name, (file.project for file in listing)),
+        *owners_missing(channel, name),
+        *circular(name, listing),
+        *unmet_requirements(channel, name, listing),
+        *not_last(channel, name),
+        *same_tags(channel, name),
+    ]

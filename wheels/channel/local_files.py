@@ -1,0 +1,165 @@
+"""The distributions that `add` brings: found below directories, read, and described as the channel keeps them.
+
+Pages of an index, such as `sdk_index` writes beside distributions, are left out: the channel has its own.
+"""
+
+import os
+import stat
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from packaging.requirements import InvalidRequirement
+
+from lib.common.command import CannotRunError
+from lib.common.digest import Digest, file_sha256
+from lib.common.distributions import parse_distributions
+from lib.common.program import ToolError
+from lib.gpus.architectures import in_distribution
+from lib.gpus.paths import target_of_local_version
+from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
+from lib.variants.variant_format import INDEX_SUFFIX
+from wheels.channel.model import METADATA_SUFFIX, File
+from wheels.verify.wheel_set.gather import read_sdist
+from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file, selected_requirements
+
+SUFFIXES: Final = (".whl", ".tar.gz", INDEX_SUFFIX)
+#: A text beside a file of the store, such as core metadata, has no more bytes.
+_MAX_TEXT: Final = 1 << 24
+
+
+@dataclass(frozen=True)
+class LocalFile:
+    """A file of this machine that goes into the store."""
+
+    source: Path
+    file: File
+    directory: str
+    """The index that lists it: "" for the main one, else `static` or a GPU target."""
+    metadata: bytes = b""
+    """Core metadata of a wheel."""
+    selector: str = ""
+    """`_distributions.json`, if it has that."""
+    stamp: tuple[int, int] = (0, 0)
+    """Size and time of the last change, to tell whether it is still the same."""
+
+    def check_unchanged(self) -> None:
+        """Raise ToolError if the file was changed since it was read."""
+        if _stamp(self.source) != self.stamp:
+            raise ToolError(f"{self.source}: changed while it was sent; call this again when the build has ended")
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _paths(given: Path) -> Iterator[Path]:
+    """Yield the distributions of a directory, or the given one."""
+    if not given.exists():
+        raise CannotRunError(f"{given}: no such file or directory; expected distributions. Build them first")
+    if not given.is_dir():
+        if not given.name.endswith(SUFFIXES):
+            raise CannotRunError(f"{given}: not a distribution; expected a directory, a wheel or an sdist")
+        yield given
+        return
+    for folder, folders, names in os.walk(given):
+        folders.sort()
+        yield from (Path(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+
+
+def read_local(given: Sequence[Path]) -> list[LocalFile]:
+    """Read all distributions of directories and files, sorted by name. Raises ToolError for what is not one."""
+    found: dict[str, LocalFile] = {}
+    for root in given:
+        for path in _paths(root):
+            one = _read(path, is_static=root.is_dir() and path.parent.name == STATIC)
+            other = found.setdefault(one.file.name, one)
+            if other.file.sha256 != one.file.sha256:
+                raise ToolError(f"{path}: has other bytes than {other.source}; expected one file of a name")
+    if not any(not one.file.is_variant_list for one in found.values()):
+        raise CannotRunError(f"{', '.join(map(str, given))}: no wheel and no sdist; expected the output of a build")
+    return [found[name] for name in sorted(found)]
+
+
+def _read(path: Path, *, is_static: bool) -> LocalFile:
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ToolError(f"{path}: is not a regular file; expected a distribution. Remove it")
+    stamp = _stamp(path)
+    digest = Digest(path.name, stamp[0], file_sha256(path))
+    if path.name.endswith(INDEX_SUFFIX):
+        return _read_variant_list(path, digest, stamp)
+    if path.name.endswith(".whl"):
+        metadata, selector = _read_wheel(path)
+    else:
+        facts = read_sdist(path)
+        if facts.metadata is None:
+            raise ToolError(f"{path}: cannot be read: {facts.damage}. Build it again")
+        metadata, selector = facts.metadata, facts.selector or b""
+    about = make_distribution(digest, metadata, "")
+    target = target_of_local_version(about.version.local)
+    directory = STATIC if is_static else in_distribution(target) if target else ""
+    file = _described(about, selector, path)
+    return LocalFile(path, file, directory, metadata if file.is_wheel else b"", selector.decode(), stamp)
+
+
+def _read_wheel(path: Path) -> tuple[bytes, bytes]:
+    """Return the core metadata of a wheel, and the selector's data or nothing."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            found: dict[str, bytes] = {}
+            for info in archive.infolist():
+                name = info.filename
+                if name.count("/") == 1 and name.endswith(".dist-info/METADATA") and info.file_size <= _MAX_TEXT:
+                    found["metadata"] = archive.read(info)
+                elif is_selector_file(name) and info.file_size <= MAX_SIZE:
+                    found["selector"] = archive.read(info)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise ToolError(f"{path}: is not a wheel: {error}. Build it again") from None
+    if "metadata" not in found:
+        raise ToolError(f"{path}: has no METADATA; expected a wheel (PEP 427). Build it again")
+    return found["metadata"], found.get("selector", b"")
+
+
+def _described(about: Distribution, selector: bytes, path: Path) -> File:
+    requires = tuple(map(str, about.requires))
+    extras = about.extras
+    if selector and "requires-dist" in about.dynamic:
+        try:
+            chosen = selected_requirements(parse_distributions(selector))
+        except (ValueError, InvalidRequirement) as error:
+            raise ToolError(f"{path}: its selector's data cannot be read: {error}. Build it again") from None
+        requires = tuple(str(one) for found in chosen.values() for one in found)
+        extras = tuple(sorted(set(chosen) - {""}))
+    return File(
+        name=about.filename,
+        sha256=about.sha256,
+        size=about.size,
+        project=about.project,
+        version=str(about.version),
+        metadata_sha256=about.metadata_sha256 if about.is_wheel else "",
+        summary=about.summary,
+        requires_python=about.requires_python,
+        license=about.license,
+        requires=requires,
+        extras=extras,
+        dynamic=about.dynamic,
+        urls=about.urls,
+    )
+
+
+def _read_variant_list(path: Path, digest: Digest, stamp: tuple[int, int]) -> LocalFile:
+    name = path.name.removesuffix(INDEX_SUFFIX)
+    project, version = parse_filename(f"{name}.tar.gz")
+    if digest.size > _MAX_TEXT:
+        raise ToolError(f"{path}: {digest.size} bytes; expected a list of wheel variants. Build it again")
+    content = path.read_text(encoding="utf-8")
+    file = File(path.name, digest.sha256, digest.size, project, str(version), content=content)
+    return LocalFile(path, file, "", stamp=stamp)
+
+
+def texts(files: Iterable[LocalFile]) -> dict[str, bytes]:
+    """Return the core metadata that goes into the store beside files, by path there."""
+    return {one.file.path + METADATA_SUFFIX: one.metadata for one in files if one.metadata}

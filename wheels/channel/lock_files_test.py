@@ -1,0 +1,89 @@
+"""Lock files of a stream, and what a closed stream gets from one."""
+
+import functools
+import hashlib
+import json
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from develop.testing.channel_sample import NOW, wheel, write
+from lib.common.command import CannotRunError
+from lib.common.program import ToolError
+from wheels.channel.local_files import read_local
+from wheels.channel.lock_files import fetch_locked
+from wheels.channel.model import Channel, StreamState
+from wheels.channel.pages import stream_pages
+from wheels.channel.plan import add
+
+SELECTOR = {
+    "version": "1.0",
+    "layout": "split",
+    "targets": ["gfx942", "gfx1100"],
+    "default_target": "gfx942",
+    "packages": {
+        "core": {"distribution": "acme-core", "tree": "_core"},
+        "device": {"distribution": "acme-device-{target}", "tree": "_device"},
+    },
+}
+DEVICES = [wheel(f"acme-device-{gpu}", "1.0", "Requires-Dist: acme-core==1.0") for gpu in ("gfx942", "gfx1100")]
+LINES = [
+    line
+    for gpu in ("gfx942", "gfx1100")
+    for line in (f"Provides-Extra: device-{gpu}", f'Requires-Dist: acme-device-{gpu}==1.0; extra == "device-{gpu}"')
+]
+FRONT = wheel("acme", "1.0", *LINES, tag="py3-none-any", files={"acme/_distributions.json": json.dumps(SELECTOR)})
+
+
+def test_a_lock_has_the_newest_set_for_a_gpu_and_the_frameworks_that_go_with_it(tmp_path: Path) -> None:
+    channel = Channel(0, "Acme", 0, 0, "https://example.com/", {"nightly": StreamState()})
+    old = [wheel("acme-core", "0.9"), wheel("torch", "2.1", "Requires-Dist: acme-core==0.9")]
+    new = [wheel("acme-core", "1.0"), *DEVICES, FRONT]
+    frameworks = [wheel("torch", "2.0", "Requires-Dist: acme-core==1.0"), wheel("other", "1.0", "Requires-Dist: numpy")]
+    for number, files in enumerate((old, new, frameworks)):
+        local = read_local([write(tmp_path / str(number), files)])
+        channel = add(channel, "nightly", local, NOW + number, older=number == 2).after
+    page = stream_pages(channel, "nightly")["pylock.gfx942.toml"].decode()
+    packages = tomllib.loads(page)["packages"]
+    assert [(one["name"], one["version"]) for one in packages] == [
+        ("acme", "1.0"),
+        ("acme-core", "1.0"),
+        ("acme-device-gfx942", "1.0"),
+        ("torch", "2.0"),
+    ]
+    (one,) = packages[1]["wheels"]
+    file = channel.files[one["name"]]
+    assert one["hashes"]["sha256"] == file.sha256
+    assert one["url"] == f"https://example.com/{file.path}"
+
+
+@pytest.fixture(name="served")
+def _served(tmp_path: Path) -> Iterator[str]:
+    """Serve the directory of the test."""
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+
+
+def test_what_a_lock_file_names_is_fetched_by_hash(tmp_path: Path, served: str) -> None:
+    name, data = wheel("numpy", "2.0")
+    write(tmp_path, [(name, data)])
+    lock, folder = tmp_path / "pylock.toml", tmp_path / "fetched"
+    folder.mkdir()
+    other = 'wheels = [{url = "http://127.0.0.1:1/numpy-2.0-py3-none-win32.whl", hashes = {sha256 = ""}}, {'
+    text = f'[[packages]]\nname = "numpy"\n{other}url = "{served}/{name}", hashes = {{sha256 = "{{}}"}}}}]\n'
+    lock.write_text(text.replace("{}", hashlib.sha256(data).hexdigest()))
+    assert [path.name for path in fetch_locked(lock, folder)] == [name]
+    assert (folder / name).read_bytes() == data
+    lock.write_text(text.replace("{}", "0" * 64))
+    with pytest.raises(ToolError, match="has another SHA-256 than the lock file says"):
+        list(fetch_locked(lock, folder))
+    lock.write_text("numpy==2.0\n")
+    with pytest.raises(CannotRunError, match="is not a lock file with URLs and SHA-256"):
+        list(fetch_locked(lock, folder))

@@ -1,0 +1,140 @@
+"""Places: where a channel lies, and the one interface of directories and buckets.
+
+A file appears whole or not at all. `write` says what it expects to be there, so one of two writers is refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol
+from urllib.parse import unquote, urlsplit
+
+from lib.common.command import CannotRunError
+from wheels.channel.local_files import LocalFile
+
+#: Called with the number of bytes that were sent since the last call; from any thread.
+Sent = Callable[[int], None]
+#: For `write`: whatever is there is replaced.
+ANYTHING: Final = "*"
+
+
+@dataclass(frozen=True)
+class StoredText:
+    """A small file that is there."""
+
+    content: bytes
+    token: str
+    """Of these bytes, as `write` expects it."""
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """A file that is there, as a listing shows it."""
+
+    size: int
+    """In bytes."""
+    age: float
+    """Seconds since it was written, by the clock of the place."""
+    token: str = ""
+    """As `write` expects it; empty if the place does not list it."""
+
+
+class ChangedError(Exception):
+    """A file is not what a writer expected: somebody else has written it."""
+
+
+class Place(Protocol):
+    """A place. Paths are relative to it, with `/`."""
+
+    shown: str
+    """Its name in messages."""
+    has_links: bool
+    """Whether `link` replaces all pages of a stream at once."""
+
+    def read(self, path: str) -> StoredText | None:
+        """Return a small file, None if there is none."""
+        ...
+
+    def write(self, path: str, content: bytes, expected: str | None = ANYTHING) -> None:
+        """Write a small file. Raises ChangedError unless the token there is `expected`; None means no file."""
+        ...
+
+    def upload(self, file: LocalFile, sent: Sent) -> None:
+        """Put a file into the store. Raises ToolError if it changed meanwhile."""
+        ...
+
+    def list(self, prefix: str = "") -> Mapping[str, StoredFile]:
+        """Return the files whose paths begin with a prefix."""
+        ...
+
+    def sha256(self, path: str) -> str:
+        """Return the SHA-256 of the bytes that are there, in hex."""
+        ...
+
+    def delete(self, paths: Sequence[str]) -> None:
+        """Delete files that are there, or not any more."""
+        ...
+
+    def link(self, name: str, target: str) -> None:
+        """Let a name of the top stand for the directory `target` from now on."""
+        ...
+
+    def is_free(self, name: str) -> bool:
+        """Whether nothing lies at a name of the top."""
+        ...
+
+    def links(self) -> Mapping[str, str]:
+        """Return what `link` has made, by name."""
+        ...
+
+
+@dataclass(frozen=True)
+class BucketName:
+    """A place in an S3 bucket."""
+
+    name: str
+    prefix: str
+    """Of all keys; without `/` at either end, maybe empty."""
+
+
+def parse_bucket(url: str) -> BucketName:
+    """Read `s3://bucket/prefix`. Raises CannotRunError for what does not name a bucket."""
+    name, _, prefix = url.removeprefix("s3://").partition("/")
+    prefix = prefix.strip("/")
+    if not name or (prefix and any(part in ("", ".", "..") for part in prefix.split("/"))):
+        raise CannotRunError(f"--channel={url}: expected s3://BUCKET or s3://BUCKET/PREFIX")
+    return BucketName(name, prefix)
+
+
+def parse_directory(text: str) -> Path:
+    """Read a path or a `file:` URL of this machine (RFC 8089). Raises CannotRunError for other URLs, and for ""."""
+    if not text:
+        raise CannotRunError("--channel: is empty; expected a directory, file:///PATH or s3://BUCKET/PREFIX")
+    if text.startswith("file:"):
+        url = urlsplit(text)
+        if url.netloc not in ("", "localhost") or not url.path.startswith("/"):
+            raise CannotRunError(f"--channel={text}: expected file:///ABSOLUTE/PATH, a directory of this machine")
+        return Path(unquote(url.path))
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+        raise CannotRunError(f"--channel={text}: expected a directory, file:///PATH or s3://BUCKET/PREFIX")
+    return Path(text)
+
+
+def make_place(text: str, endpoint_url: str = "") -> Place:
+    """Return the place that a command line names.
+
+    The client of S3 takes longer to load than a directory to compare, so it is imported when it is needed.
+    """
+    if not text.startswith("s3://"):
+        if endpoint_url:
+            raise CannotRunError(f"--channel={text}: --endpoint-url belongs to s3://BUCKET")
+        from wheels.channel.directory import DirectoryPlace
+
+        return DirectoryPlace(parse_directory(text))
+    from wheels.channel.bucket import BucketPlace, make_client
+
+    parts = urlsplit(endpoint_url)
+    if endpoint_url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
+        raise CannotRunError(f"--endpoint-url={endpoint_url}: expected https://HOST, without credentials")
+    return BucketPlace(parse_bucket(text), make_client(endpoint_url or None), endpoint_url)

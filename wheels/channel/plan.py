@@ -1,0 +1,245 @@
+"""Computes what a channel becomes: pure functions from its state, so that `--dry-run` says what will happen.
+
+add(channel, "nightly", files, now)           a Change
+retire(channel, "nightly", selection, now)    a Change
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from lib.common.command import FoundError
+from lib.common.program import size_text
+from wheels.channel.complaints import (
+    REMEDIES,
+    Complaint,
+    circular,
+    not_last,
+    ownership,
+    same_tags,
+    unmet_requirements,
+)
+from wheels.channel.local_files import LocalFile
+from wheels.channel.model import STORE, Build, Channel, File, StreamState, time_text
+from wheels.channel.requirements import Shelf, build_platforms, heights, required, unmet
+
+GROW: Final = "grow"
+SHRINK: Final = "shrink"
+_SHOWN: Final = 5
+
+
+@dataclass(frozen=True)
+class ChannelChange:
+    """What a command does, and why."""
+
+    after: Channel
+    """The state that it leads to; the present one if nothing changes."""
+    streams: dict[str, str] = field(default_factory=dict)
+    """Streams whose pages change, and whether they grow or shrink."""
+    names: tuple[str, ...] = ()
+    """Files that pages begin to list, or list no longer."""
+    uploads: tuple[LocalFile, ...] = ()
+    """Files that pages will list, in case the store lacks one."""
+    deletes: tuple[str, ...] = ()
+    """Paths in the store that go when the new state is there."""
+    lines: tuple[str, ...] = ()
+    """What happens, for people."""
+
+    def document(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {
+            "serial": self.after.serial,
+            "streams": self.streams,
+            "files": list(self.names),
+            "deletes": list(self.deletes),
+            "lines": list(self.lines),
+        }
+
+
+def refuse(complaints: Sequence[Complaint]) -> None:
+    """Raise FoundError if there are complaints: it names the first ones and the remedy of each kind."""
+    if not complaints:
+        return
+    lines = [f"  {one}" for one in complaints[:_SHOWN]]
+    lines += [f"  and {len(complaints) - _SHOWN} more"] if len(complaints) > _SHOWN else []
+    remedies = dict.fromkeys(REMEDIES[one.kind] for one in complaints)
+    raise FoundError("nothing was changed:\n" + "\n".join(lines) + "\n" + "\n".join(f"{one}." for one in remedies))
+
+
+def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
+    """Raise FoundError for names that have, or had, other bytes."""
+    lines = []
+    for file in files:
+        known = channel.sha256_of(file.name)
+        if known not in (None, file.sha256):
+            where = "in the channel" if file.name in channel.files else "retired"
+            lines += [f"  {file.name}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
+    if lines:
+        raise FoundError(
+            "the channel has, or had, other bytes under the same name:\n"
+            + "\n".join(lines)
+            + "\nPublished files never "
+            "change, retired or not: lock files and caches have their hashes. Build another version"
+        )
+
+
+def add(
+    channel: Channel,
+    name: str,
+    files: Sequence[LocalFile],
+    now: int,
+    *,
+    older: bool = False,
+    others: Sequence[File] = (),
+) -> ChannelChange:
+    """Return what adding a build does; `others` are files that another channel has.
+
+    Raises FoundError for other bytes under a known name, for what nothing meets, and the other complaints of a build.
+    """
+    stream = channel.stream(name)
+    brought = {one.file.name: one.directory for one in files} | {one.name: "" for one in others}
+    described = [*(one.file for one in files), *others]
+    _check_bytes(channel, described)
+    fresh = {file: place for file, place in brought.items() if file not in stream.files or file in stream.leaving}
+    if not fresh:
+        return ChannelChange(channel, uploads=tuple(files), lines=(f"{name}: all {len(brought)} files are listed",))
+    selectors = [one.selector for one in files if one.selector]
+    build = Build(now, brought, older, "" if older or not selectors else selectors[0])
+    builds = [one if older else replace(one, selector="") for one in stream.builds]
+    leaving = {file: due for file, due in stream.leaving.items() if file not in brought}
+    after = replace(
+        channel,
+        serial=channel.serial + 1,
+        streams={**channel.streams, name: replace(stream, builds=(*builds, build), leaving=leaving)},
+        files={**channel.files, **{file.name: file for file in described}},
+        gone={file: since for file, since in channel.gone.items() if file not in brought},
+        digests={file: digest for file, digest in channel.digests.items() if file not in brought},
+    )
+    added = [file for file in described if file.name in fresh and not file.is_variant_list]
+    refuse(
+        [
+            *ownership(after, name, {file.project for file in added}),
+            *circular(name, added),
+            *unmet_requirements(after, name, added),
+            *([] if older else not_last(after, name)),
+            *(one for one in same_tags(after, name) if any(file.name in one.said for file in added)),
+        ]
+    )
+    lines = [f"add    {file}: {size_text(after.files[file].size)}" for file in sorted(fresh)]
+    lines += [f"there  {file}" for file in sorted(brought.keys() - fresh.keys())]
+    return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which builds of a stream to retire: those that are as old and not among the newest ones."""
+
+    older_than: int
+    """Seconds since they were added."""
+    keep_last: int
+    """So many builds stay, whatever their age."""
+
+
+_IN_STORE: Final = re.compile(rf"{STORE}[0-9a-f]{{64}}/[^/]+")
+
+
+def retire(
+    channel: Channel, name: str, selection: Selection, now: int, ages: Mapping[str, float] | None = None
+) -> ChannelChange:
+    """Return what retiring builds does, and what earlier calls have left to this one.
+
+    `ages` are seconds since the files in the store were written: of what a killed command has left, the old files go.
+    """
+    stream = channel.stream(name)
+    stream, lines = _begin_to_leave(channel, name, stream, selection, now)
+    # Whoever was added meanwhile may need what is leaving.
+    wanted = _needed(channel, name, frozenset(stream.leaving))
+    lines += [f"keep   {file}: {user.name} requires it, in {where}" for file, (where, user) in sorted(wanted.items())]
+    leaving = {file: due for file, due in stream.leaving.items() if file not in wanted}
+    stream = replace(stream, leaving=leaving)
+    unlisted = frozenset(file for file, due in leaving.items() if due <= now)
+    lines += [f"wait   {file}: until {time_text(due)}" for file, due in sorted(leaving.items()) if due > now]
+    lines += [f"retire {file}" for file in sorted(unlisted)]
+    streams = {**channel.streams, name: stream.without(unlisted)}
+    listed = {file for one in streams.values() for file in one.files}
+    gone = {file: channel.gone.get(file, now) for file in channel.files if file not in listed}
+    deleted = {file for file, since in gone.items() if now - since >= channel.grace and file in channel.gone}
+    lines += [f"delete {file}: {size_text(channel.files[file].size)}" for file in sorted(deleted)]
+    files = {file: one for file, one in channel.files.items() if file not in deleted}
+    known = {path for one in channel.files.values() for path in one.stored}
+    left_over = [path for path, age in sorted((ages or {}).items()) if age >= channel.grace and path not in known]
+    left_over = [path for path in left_over if _IN_STORE.fullmatch(path)]
+    lines += [f"delete {path}: no stream has listed it" for path in left_over]
+    after = replace(
+        channel,
+        streams=streams,
+        files=files,
+        gone={file: since for file, since in gone.items() if file not in deleted},
+        digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
+    )
+    if after == channel and not left_over:
+        return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire"))
+    return ChannelChange(
+        after=replace(after, serial=channel.serial + 1),
+        streams={name: SHRINK} if unlisted else {},
+        names=tuple(sorted(unlisted)),
+        deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored), *left_over),
+        lines=tuple(lines),
+    )
+
+
+def _begin_to_leave(
+    channel: Channel, name: str, stream: StreamState, selection: Selection, now: int
+) -> tuple[StreamState, list[str]]:
+    """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
+    builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
+    kept = builds[max(len(builds) - selection.keep_last, 0) :]
+    old = [one for one in builds if one not in kept and now - one.added >= selection.older_than]
+    staying = {file for one in builds if one not in old for file in one.files}
+    chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
+    wanted = _needed(channel, name, chosen | stream.leaving.keys())
+    lines = [
+        f"keep   {file}: {user.name} requires it, in {where}"
+        for file, (where, user) in sorted(wanted.items())
+        if file in chosen
+    ]
+    chosen -= wanted.keys()
+    shelf = Shelf(channel.listing(name))
+    needs = required((channel.files[file] for file in chosen), shelf)
+    due = {file: now + height * channel.settle for file, height in heights(chosen, needs).items()}
+    # A list of wheel variants goes with them: before whatever they require.
+    return replace(stream, leaving={**stream.leaving, **due}), lines
+
+
+def _needed(channel: Channel, name: str, leaving: frozenset[str]) -> dict[str, tuple[str, File]]:
+    """Return which of the files have to stay, in which stream something requires them, and what that is.
+
+    A requirement that is met now has to be met without them: in its own stream, or, for a stream that is not closed, in
+    the stream that they leave. The newest file that serves is kept, and then what it requires.
+    """
+    found: dict[str, tuple[str, File]] = {}
+    left = set(leaving)
+    while True:
+        kept = _one_needed(channel, name, left)
+        if kept is None:
+            return found
+        file, where, user = kept
+        found[file] = where, user
+        left.discard(file)
+
+
+def _one_needed(channel: Channel, name: str, leaving: set[str]) -> tuple[str, str, File] | None:
+    projects = {channel.files[file].project for file in leaving}
+    for where, stream in sorted(channel.streams.items()):
+        own = [file for file in channel.listing(where) if where != name or file.name not in leaving]
+        there = channel.listing(name) if where == name else [*own, *channel.listing(name)]
+        remaining = Shelf(file for file in there if file.name not in leaving or (where != name and file in own))
+        before = Shelf(there)
+        lost = unmet(own, remaining, build_platforms(stream), lambda project: project in projects)
+        for one in lost:
+            serving = [file for file in before.serving(one.requirement) if file.name in leaving]
+            if serving:
+                best = max(serving, key=lambda file: (file.parsed_version, file.name))
+                return best.name, where, one.by
+    return None
