@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from develop.testing.planted_archives import directory, file, link, manifest, member, plant
+from develop.testing.planted_archives import directory, file, link, manifest, plant
 from tests.e2e.testing.builds import WORKSPACE
 
 ARTIFACT = "core-hip_lib_generic"
@@ -183,16 +183,8 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
     shutil.rmtree(sdk.directory / ARTIFACT)
     name = f"{ARTIFACT}.tar.gz"
     path = sdk.directory / name
-    cases = [
-        ([file("../escaped")], "member '../escaped': '..' leads out of the artifact's folder"),
-        ([file("/tmp/escaped")], "member '/tmp/escaped': an absolute path"),
-        ([link("core/clr/stage/l", "../x")], "the link l -> ../x leads outside the artifact tree"),
-        ([member("core/clr/stage/d", b"3")], "member 'core/clr/stage/d': a character device"),
-        ([file("core/a"), file("core/a")], "member 'core/a': duplicate member name"),
-    ]
-    for members, message in cases:
-        plant(path, [manifest("core/clr/stage\n"), *members])
-        sdk.assert_refused(name, message)
+    plant(path, [manifest("core/clr/stage\n"), file("../escaped")])
+    sdk.assert_refused(name, "member '../escaped': '..' leads out of the artifact's folder")
     plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
     sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ARTIFACT_ARCHIVE_MAX_BYTES=1000",))
     path.write_bytes(path.read_bytes()[:-10])
@@ -217,22 +209,10 @@ def test_a_directory_that_is_not_there(sdk: Sdk) -> None:
     sdk.assert_refused("expected an absolute path", directory="relative/path")
 
 
-def test_manifests(sdk: Sdk) -> None:
-    """Missing, naming what is not a directory, leading outside."""
-    sdk.manifest.write_text("artifact_manifest.txt\n")
-    sdk.assert_refused("artifact_manifest.txt is not a directory")
+def test_a_manifest_that_leads_outside(sdk: Sdk) -> None:
+    """tools/fetch/catalog/bad_input_test.py has what else is refused."""
     sdk.manifest.write_text("../x\n")
     sdk.assert_refused("'../x' leads outside the artifact")
-    sdk.manifest.write_text("/etc\n")
-    sdk.assert_refused("'/etc' leads outside the artifact")
-    sdk.manifest.unlink()
-    sdk.assert_refused("no artifact_manifest.txt in it")
-
-
-def test_a_link_that_leads_outside(sdk: Sdk) -> None:
-    """Relative or absolute."""
-    (sdk.stage / "lib/out").symlink_to("../../etc/passwd")
-    sdk.assert_refused("the link lib/out -> ../../etc/passwd leads outside the artifact tree")
 
 
 def test_two_artifacts_with_different_content(sdk: Sdk) -> None:
@@ -255,16 +235,6 @@ def test_a_truncated_elf_file(sdk: Sdk) -> None:
     """Named by its place in the artifacts directory, with the remedy."""
     (sdk.stage / "lib/libcut.so").write_bytes(Path("/proc/self/exe").read_bytes()[:100])
     sdk.assert_refused(f"{STAGE}/lib/libcut.so", "build the artifact again")
-
-
-def test_a_version_that_pep_440_refuses(sdk: Sdk) -> None:
-    """With the setting to change."""
-    sdk.assert_refused(
-        "'banana' is not a version in the normal form of PEP 440",
-        "Set --//packaging:version",
-        options=("--//packaging:version=banana",),
-    )
-    sdk.assert_refused("is not in normal form; expected '7.10.0'", options=("--//packaging:version=7.10.00",))
 
 
 def test_a_date_that_is_none(sdk: Sdk) -> None:
