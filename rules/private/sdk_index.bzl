@@ -1,6 +1,5 @@
 """sdk_index: puts distributions into one directory, with an index for installers and a landing page."""
 
-load("@rules_python//python:defs.bzl", "py_binary")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/shared:labels.bzl", "shown")

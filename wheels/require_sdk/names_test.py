@@ -47,7 +47,7 @@ def test_search_paths_to_directories_of_site_packages() -> None:
 def test_symbols_are_of_the_host_and_whole() -> None:
     host, gpu = (Sample(machine=machine).build() for machine in (c.EM_X86_64, c.EM_AMDGPU))
     inspect = COLLECTOR.inspect
-    assert inspect
+    assert inspect is not None
     facts = {
         name: FileFacts(name, 1, 0, "", collected={SYMBOLS: inspect(BytesIO(data), name)})
         for name, data in {"liba.so": host, "libb.so": gpu, "libc.so": host[:400]}.items()

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from devel_mounts import in_own_mounts, make_read_only, mount_memory, mount_overlay
 from fake_sdk import Devel, FakeSdk, copy_index, links_manifest, make_sdk, small_devel, write_devel
-from rocm_sdk import devel, remedies
+from rocm_sdk import devel, installation
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.devel_tree import DevelTree, DevelTreeError
 from rocm_sdk.errors import DevelError, DevelReadOnlyError
@@ -166,7 +166,7 @@ def test_a_program_is_no_symbolic_link_and_a_header_may_be_one(site: Path) -> No
 
 def test_a_half_removed_package_is_installed_again_by_force(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its metadata is still there, and `pip install` would do nothing."""
-    monkeypatch.setattr(remedies, "__file__", str(site / "rocm_sdk/remedies.py"))
+    monkeypatch.setattr(installation, "__file__", str(site / "rocm_sdk/installation.py"))
     shutil.rmtree(site / "rocm_sdk_devel")
     with pytest.raises(DevelError, match=r"rocm-sdk-devel is not installed\. It is half removed: .* Reinstall it: "):
         find_layout()
