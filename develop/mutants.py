@@ -121,8 +121,8 @@ tools/actions/inspect/tool.py: of two code objects for one target, one counts
 sizes[target] = sizes.get(target, 0) + code.size => sizes[target] = code.size
 tools/actions/inspect/tool.py: a DLL that is loaded late is not needed
 "needed_late": list(image.delayed_libraries), => "needed_late": list(image.libraries),
-tools/actions/layer/wheel_members.py: directories in a wheel become files of a layer
-yield from (member for member in archive.members if not member.is_directory) => yield from archive.members
+tools/actions/layer/installed_wheel.py: directories in a wheel become files of a layer
+for member in (member for member in archive.members if not member.is_directory): => for member in archive.members:
 tools/actions/layer/layer_file.py: the digest of the inflated layer is another stream's | yield FINAL_BLOCK => yield b""
 tools/actions/layer/devel_tree.py: links of the second tree for a GPU are not in the image
 for tree in manifest.trees} => for tree in list(manifest.trees)[:1]}
@@ -131,8 +131,8 @@ tools/actions/image/image.py: a layer without programs is refused in every image
 not in ("", definition.architecture) => not in (definition.architecture,)
 tools/actions/platform_tag/needs.py: the symbols of libraries that are loaded late do not count for the tag
 (*facts.get("needed", ()), *facts.get("needed_late", ())) => tuple(facts.get("needed", ()))
-tools/actions/size_report/model.py: the thin packages are as big to download as all packages
-"download": download_of(some), => "download": download_of(self.packages),
+tools/actions/describe/tool.py: of two wheels with one name, one is described
+        if path.name in found: => if False:
 tools/actions/sbom/tool.py: a component has version "7.*" | "==" and "*" not in one.version] => "=="]
 tools/actions/coverage/check.py: the build names one library of two | in differing for line => in differing[:1] for line
 tools/fetch/catalog/scan.py: the second base directory may lead out of the artifact
