@@ -1,8 +1,8 @@
 """sdk_runtime: Python code with which users of an SDK find and load its libraries, whichever package has them."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:version_suffix.bzl", "check_version")
 load("//rules/private/common:providers.bzl", "PackageInfo")
+load("//rules/private/common:version_suffix.bzl", "check_version")
 load("//rules/shared:labels.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 

@@ -1,9 +1,9 @@
 """What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/common:version_suffix.bzl", "check_version")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
+load("//rules/private/common:version_suffix.bzl", "check_version")
 load("//rules/shared:labels.bzl", "shown", "written")
 
 visibility(["//rules/..."])
