@@ -29,9 +29,9 @@ from lib.common.program import size_text
 from tests.e2e.testing.commands import attempt, run
 from tests.e2e.thin.bundler import bundler, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, kept, loadable, same
+from wheels.common.copying import MADE
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.device_files import Form, Group, device_files, parse_groups
-from wheels.split.plan import MADE
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
 
