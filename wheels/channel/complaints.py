@@ -7,8 +7,9 @@ from typing import Final
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.wheel.machines import tags_of
 from wheels.channel.model import Channel, File, StreamState
-from wheels.channel.requirements import Shelf, build_platforms, parse, tags_of, unmet
+from wheels.channel.requirements import Shelf, build_platforms, parse, unmet
 from wheels.verify.wheel_set.circles import circles
 
 #: Kinds of complaints, and what to do.
