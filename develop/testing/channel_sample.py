@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from wheels.channel.local_files import LocalFile
-from wheels.channel.place import ANYTHING, ChangedError, Sent, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, ChangedError, StoredFile, StoredText
 
 #: When all builds of tests are added, in seconds since 1970.
 NOW = 1_800_000_000
@@ -109,11 +109,10 @@ class MemoryPlace:
         self.step()
         self.objects[path] = content
 
-    def upload(self, file: LocalFile, sent: Sent) -> None:
+    def upload(self, file: LocalFile) -> None:
         """Copy a file."""
         self.step()
         self.objects[file.file.path] = file.source.read_bytes()
-        sent(file.file.size)
 
     def list(self, prefix: str = "") -> Mapping[str, StoredFile]:
         """Return what begins with a prefix."""

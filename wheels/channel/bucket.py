@@ -24,7 +24,7 @@ from lib.common.command import CannotRunError
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import METADATA_SUFFIX, STORE
-from wheels.channel.place import ANYTHING, BucketName, ChangedError, Sent, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, BucketName, ChangedError, StoredFile, StoredText
 
 #: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
 SHA256: Final = "sha256"
@@ -116,7 +116,7 @@ class BucketPlace:
             ) from None
 
     def _object(self, path: str) -> dict[str, str]:
-        return {"Bucket": self._bucket, "Key": self._prefix + path}
+        return {"Bucket": self._bucket, "Key": posixpath.normpath(self._prefix + path)}
 
     def read(self, path: str) -> StoredText | None:
         """Return a small object, None if there is none."""
@@ -169,15 +169,13 @@ class BucketPlace:
         there = self.read(path)
         return there is not None and there.content == content
 
-    def upload(self, file: LocalFile, sent: Sent) -> None:
+    def upload(self, file: LocalFile) -> None:
         """Upload a file into the store, in parts if it is big. Raises ToolError if it changed meanwhile."""
         path = file.file.path
         properties = {**headers(path), "Metadata": {SHA256: file.file.sha256}, "ChecksumAlgorithm": "SHA256"}
         with self._errors(f"send {path}"):
             where = self._object(path)
-            self._client.upload_file(
-                str(file.source), where["Bucket"], where["Key"], ExtraArgs=properties, Callback=sent
-            )
+            self._client.upload_file(str(file.source), where["Bucket"], where["Key"], ExtraArgs=properties)
         try:
             file.check_unchanged()
         except BaseException:

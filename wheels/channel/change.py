@@ -1,6 +1,6 @@
 """Carries out changes: under a lock, in an order in which each state in between is closed, and again after a kill.
 
-change(place, wait, lambda channel: retire(channel, …), progress)
+change(place, wait, lambda channel: retire(channel, …))
 
 `wheels.channel.model` has the order and its reasons.
 """
@@ -18,13 +18,12 @@ from pathlib import Path
 from typing import Final
 
 from lib.common.command import FoundError
-from lib.common.program import ToolError
+from lib.common.program import ToolError, size_text
 from wheels.channel.local_files import LocalFile, texts
 from wheels.channel.model import CHANNEL, JOURNAL, LOCK, STORE, Channel, from_json, time_text, to_json
 from wheels.channel.pages import CircleError, page_order, project_order, stream_pages
 from wheels.channel.place import ChangedError, Place
 from wheels.channel.plan import GROW, SHRINK, ChannelChange
-from wheels.channel.progress import Progress
 
 #: Seconds after which a lock that its owner has not renewed is free.
 EXPIRY: Final = 120
@@ -148,9 +147,7 @@ def locked(place: Place, wait: float) -> Iterator[ChannelLock]:
         lock.release()
 
 
-def change(
-    place: Place, wait: float, plan: Callable[[Channel], ChannelChange], progress: Progress | None = None
-) -> ChannelChange:
+def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) -> ChannelChange:
     """Carry out what a function makes of the present state; return it.
 
     Files are sent first, without the lock: whoever sends gigabytes keeps nobody waiting. Then the function is asked
@@ -159,7 +156,7 @@ def change(
     channel, _ = read_channel(place)
     first = plan(channel)
     if first.uploads:
-        _send(place, first.uploads, progress)
+        _send(place, first.uploads)
     with locked(place, wait) as lock:
         try:
             channel = recover(place, lock)
@@ -167,7 +164,7 @@ def change(
             if made.after == channel:
                 return made
             if made.uploads:
-                _send(place, made.uploads, progress)  # Somebody may have deleted what was there.
+                _send(place, made.uploads)  # Somebody may have deleted what was there.
             _check_order(place, made)
             lock.renew()
             place.write(JOURNAL, _journal(made), None)
@@ -274,16 +271,19 @@ def _write_generation(place: Place, lock: ChannelLock, name: str, serial: int, p
             place.delete([path])
 
 
-def _send(place: Place, files: Sequence[LocalFile], progress: Progress | None) -> None:
+def _send(place: Place, files: Sequence[LocalFile]) -> None:
     """Send the files and core metadata that the store lacks."""
     there = place.list(STORE)
     metadata = texts(files)
     missing = [one for one in files if one.file.path not in there or there[one.file.path].size != one.file.size]
-    shown = progress or Progress(len(missing))
     for path, content in metadata.items():
         if path not in there or there[path].size != len(content):
             place.write(path, content)
-    for one in missing:
-        shown.begin(one.file.name, one.file.size)
-        place.upload(one, shown.sent)
-        shown.end("sent")
+    for number, one in enumerate(missing, 1):
+        title = f"{number:>{len(str(len(missing)))}}/{len(missing)} {one.file.name}: {size_text(one.file.size)}"
+        if sys.stderr.isatty():
+            print(f"sending  {title}", end="\r", file=sys.stderr, flush=True)
+        began = time.monotonic()
+        place.upload(one)
+        rate = size_text(int(one.file.size / max(time.monotonic() - began, 1e-3)))
+        print(f"sent     {title}, {rate}/s", file=sys.stderr)

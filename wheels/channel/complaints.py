@@ -1,14 +1,15 @@
 """Finds what is wrong with what a stream lists: `add` runs these checks before, and `check` over all that is there."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.wheel.machines import tags_of
 from wheels.channel.model import Channel, File, StreamState
-from wheels.channel.requirements import Shelf, build_platforms, parse, tags_of, unmet
+from wheels.channel.requirements import Shelf, build_platforms, parse, unmet
 from wheels.verify.wheel_set.closure import circles
 
 #: Kinds of complaints, and what to do.
@@ -87,21 +88,21 @@ def not_last(channel: Channel, name: str) -> Iterator[Complaint]:
     newest = next((build for build in reversed(stream.builds) if not build.older), None)
     if newest is None:
         return
-    first: dict[tuple[str, str], File] = {}
-    for file_name, directory in stream.files.items():
-        file = channel.files[file_name]
-        key = file.project, directory
-        if key not in first or file.parsed_version > first[key].parsed_version:
-            first[key] = file
-    said: dict[tuple[str, Version], File] = {}
-    for file_name, directory in sorted(newest.files.items()):
-        file = channel.files[file_name]
-        last = first[file.project, directory]
-        if last.parsed_version > file.parsed_version:
-            said.setdefault((file.project, file.parsed_version), last)
-    for (project, version), last in said.items():
-        text = f"{project} {version} is the newest build, and installers take {last.version} for newer"
-        yield Complaint("order", name, text)
+    last, own = (_newest(channel, files) for files in (stream.files, newest.files))
+    said = {}
+    for key, file in sorted(own.items()):
+        if last[key].parsed_version > file.parsed_version:
+            text = (
+                f"{file.project} {file.version} is the newest build, and installers take {last[key].version} for newer"
+            )
+            said[text] = Complaint("order", name, text)
+    yield from said.values()
+
+
+def _newest(channel: Channel, files: Mapping[str, str]) -> dict[tuple[str, str], File]:
+    """Return the newest file of each project in each index."""
+    ordered = sorted((channel.files[name] for name in files), key=lambda file: file.parsed_version)
+    return {(file.project, files[file.name]): file for file in ordered}
 
 
 def same_tags(channel: Channel, name: str) -> Iterator[Complaint]:

@@ -21,7 +21,7 @@ from lib.common.command import CannotRunError
 from lib.common.digest import file_sha256
 from lib.common.program import ToolError, size_text
 from wheels.channel.local_files import LocalFile
-from wheels.channel.place import ANYTHING, ChangedError, Sent, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, ChangedError, StoredFile, StoredText
 
 PARTIAL: Final = ".partial"
 CHUNK: Final = 1 << 20
@@ -154,7 +154,7 @@ class DirectoryPlace:
                     raise ChangedError(path)
                 partial.replace(target)
 
-    def upload(self, file: LocalFile, sent: Sent) -> None:
+    def upload(self, file: LocalFile) -> None:
         """Copy a file into the store. Raises ToolError if it changed after its digest was taken."""
         target = self._path(file.file.path)
         digest = hashlib.sha256()
@@ -162,7 +162,6 @@ class DirectoryPlace:
             while chunk := source.read(CHUNK):
                 digest.update(chunk)
                 output.write(chunk)
-                sent(len(chunk))
             output.flush()
             os.fsync(output.fileno())
             if digest.hexdigest() != file.file.sha256:

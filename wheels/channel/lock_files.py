@@ -16,9 +16,10 @@ from packaging.utils import canonicalize_name
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.index.selector import TargetPackage
+from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, fits, holds
 from wheels.channel.model import Build, Channel, File
-from wheels.channel.requirements import DEFAULT_PLATFORM, Machine, Shelf, fits, holds, parse
-from wheels.verify.wheel_set.closure import PYTHONS, accepts
+from wheels.channel.requirements import Shelf, parse
+from wheels.verify.wheel_set.closure import accepts
 
 
 def fetch_locked(lock: Path, folder: Path, where: Iterable[tuple[str, str]] = (DEFAULT_PLATFORM,)) -> Iterator[Path]:

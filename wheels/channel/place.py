@@ -4,7 +4,7 @@ A file appears whole or not at all. `write` says what it expects to be there, so
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,8 +13,6 @@ from urllib.parse import unquote, urlsplit
 from lib.common.command import CannotRunError
 from wheels.channel.local_files import LocalFile
 
-#: Called with the number of bytes that were sent since the last call; from any thread.
-Sent = Callable[[int], None]
 #: For `write`: whatever is there is replaced.
 ANYTHING: Final = "*"
 
@@ -54,39 +52,30 @@ class Place(Protocol):
 
     def read(self, path: str) -> StoredText | None:
         """Return a small file, None if there is none."""
-        ...
 
     def write(self, path: str, content: bytes, expected: str | None = ANYTHING) -> None:
         """Write a small file. Raises ChangedError unless the token there is `expected`; None means no file."""
-        ...
 
-    def upload(self, file: LocalFile, sent: Sent) -> None:
+    def upload(self, file: LocalFile) -> None:
         """Put a file into the store. Raises ToolError if it changed meanwhile."""
-        ...
 
     def list(self, prefix: str = "") -> Mapping[str, StoredFile]:
         """Return the files whose paths begin with a prefix."""
-        ...
 
     def sha256(self, path: str) -> str:
         """Return the SHA-256 of the bytes that are there, in hex."""
-        ...
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete files that are there, or not any more."""
-        ...
 
     def link(self, name: str, target: str) -> None:
         """Let a name of the top stand for the directory `target` from now on."""
-        ...
 
     def is_free(self, name: str) -> bool:
         """Whether nothing lies at a name of the top."""
-        ...
 
     def links(self) -> Mapping[str, str]:
         """Return what `link` has made, by name."""
-        ...
 
 
 @dataclass(frozen=True)

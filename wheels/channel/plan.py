@@ -5,7 +5,7 @@ retire(channel, "nightly", selection, now)    a Change
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -91,15 +91,15 @@ def add(
     now: int,
     *,
     older: bool = False,
-    others: Sequence[File] = (),
+    others: Sequence[tuple[File, str]] = (),
 ) -> ChannelChange:
-    """Return what adding a build does; `others` are files that another channel has.
+    """Return what adding a build does; `others` are files that lie elsewhere, each with its index.
 
     Raises FoundError for other bytes under a known name, for what nothing meets, and the other complaints of a build.
     """
     stream = channel.stream(name)
-    brought = {one.file.name: one.directory for one in files} | {one.name: "" for one in others}
-    described = [*(one.file for one in files), *others]
+    brought = {one.file.name: one.directory for one in files} | {one.name: directory for one, directory in others}
+    described = [*(one.file for one in files), *(one for one, _ in others)]
     _check_bytes(channel, described)
     fresh = {file: place for file, place in brought.items() if file not in stream.files or file in stream.leaving}
     if not fresh:
@@ -129,6 +129,19 @@ def add(
     lines = [f"add    {file}: {size_text(after.files[file].size)}" for file in sorted(fresh)]
     lines += [f"there  {file}" for file in sorted(brought.keys() - fresh.keys())]
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
+
+
+def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> ChannelChange:
+    """Return what listing only some files does: what an aggregate's sources have unlisted, it does not list either."""
+    unlisted = frozenset(channel.streams[name].files.keys() - kept)
+    if not unlisted:
+        return ChannelChange(channel)
+    streams = {**channel.streams, name: channel.streams[name].without(unlisted)}
+    listed = {file for one in streams.values() for file in one.files}
+    gone = {**channel.gone, **dict.fromkeys(unlisted - listed, now)}
+    after = replace(channel, serial=channel.serial + 1, streams=streams, gone=gone)
+    lines = tuple(f"unlist {file}" for file in sorted(unlisted))
+    return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines)
 
 
 @dataclass(frozen=True)

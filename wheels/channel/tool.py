@@ -24,6 +24,7 @@ from typing import Any, Final
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.common.program import size_text
+from wheels.channel.aggregate import listed_elsewhere
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
@@ -31,7 +32,7 @@ from wheels.channel.local_files import read_local
 from wheels.channel.lock_files import fetch_locked
 from wheels.channel.model import CHANNEL, DAY, STORE, Channel, StreamState, time_text, to_json
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, ChannelChange, Selection, add, retire
+from wheels.channel.plan import GROW, ChannelChange, Selection, add, keep, retire
 
 EPILOG: Final = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is
@@ -82,6 +83,7 @@ class Arguments:
     streams: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     owners: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    aggregates: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     title: str | None = None
     url: str | None = None
     grace: int | None = None
@@ -115,6 +117,15 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument(
         "--owner", dest="owners", action="append", default=[], type=owner, metavar="OWNER=NAME,…", help="who has names"
     )
+    one.add_argument(
+        "--aggregate",
+        dest="aggregates",
+        action="append",
+        default=[],
+        type=owner,
+        metavar="STREAM=SOURCE,…",
+        help="a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/",
+    )
     one.add_argument("--title", help="headline of landing pages (default: Packages)")
     one.add_argument("--url", help="where the channel is served")
     one.add_argument("--grace", type=seconds, metavar="TIME", help="how long unlisted files stay (default: 3d)")
@@ -128,7 +139,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--stream", required=True, help="the stream")
     one.add_argument("--older", action="store_true", help="the build belongs to an older line, and need not sort last")
     one.add_argument("--lock", type=Path, metavar="PYLOCK", help="pylock.toml of what else a closed stream needs")
-    one.add_argument("dist", nargs="+", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
+    one.add_argument("dist", nargs="*", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
     one = commands.add_parser("retire", **given, help="retire old builds of a stream")
     one.add_argument("--stream", required=True, help="the stream")
     one.add_argument("--older-than", type=seconds, required=True, metavar="TIME", help="age of what is retired: 30d")
@@ -142,13 +153,15 @@ def init(place: Place, arguments: Arguments) -> Callable[[Channel], ChannelChang
     """Return what makes of a channel one with the settings of the command line, and writes all pages again."""
 
     def plan(channel: Channel) -> ChannelChange:
-        wanted = [*arguments.streams, *arguments.closed]
+        sources = dict(arguments.aggregates)
+        wanted = [*arguments.streams, *arguments.closed, *map(stream_name, sources)]
         new = sorted(set(wanted) - channel.streams.keys())
         if taken := [name for name in new if not place.is_free(name)]:
             raise CannotRunError(
                 f"{place.shown}: {taken[0]} is there, and is not of this channel. Move it away, or name another stream"
             )
         streams = {**channel.streams, **{name: StreamState(closed=name in arguments.closed) for name in new}}
+        streams |= {name: replace(streams[name], sources=found) for name, found in sources.items()}
         given = {name: getattr(arguments, name) for name in ("title", "url", "grace", "settle")}
         settings = {name: value for name, value in given.items() if value is not None}
         owners = {**channel.owners, **dict(arguments.owners)}
@@ -191,8 +204,15 @@ def run_init(place: Place, arguments: Arguments) -> int:
 
 def run_add(place: Place, arguments: Arguments) -> int:
     """Add a build."""
-    read_channel(place)[0].stream(arguments.stream)  # Before gigabytes are read.
+    sources = read_channel(place)[0].stream(arguments.stream).sources
     now = int(time.time())
+    if bool(sources) == bool(arguments.dist):
+        raise CannotRunError(f"--stream={arguments.stream}: name distributions, or, for an aggregate, none")
+    if sources:
+        others = listed_elsewhere(place, arguments.stream, sources)
+        names = {file.name for file, _ in others}
+        carry_out(place, arguments, lambda channel: add(channel, arguments.stream, (), now, others=others))
+        return carry_out(place, arguments, lambda channel: keep(channel, arguments.stream, names, now))
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         locked = fetch_locked(arguments.lock, Path(scratch)) if arguments.lock else ()
         files = read_local([*arguments.dist, *locked])

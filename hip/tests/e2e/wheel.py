@@ -133,7 +133,8 @@ def main(argv: list[str]) -> int:
             lock(workspace, args.dist.resolve(), args.uv.absolute())
             built(workspace.build("//:dist"))
             built(workspace.build("//:install_test", command="test", options=("--test_output=errors",)))
-            dist = workspace.directory / "bazel-bin" / "dist"
+            dist = directory / "dist"  # Where the root file system has it, too.
+            shutil.copytree(workspace.directory / "bazel-bin" / "dist", dist)
             for target in TARGETS:
                 check_installed(args.root, dist, target, directory / target)
             check_device_code(workspace, args.dist.resolve(), args.uv.absolute())

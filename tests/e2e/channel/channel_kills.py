@@ -4,7 +4,7 @@
 
 Run it from the top of the workspace. Each publisher adds builds of an SDK of its own to one stream, and retires old
 ones; a command is killed (SIGKILL) before or after a step that changes the place, and called again until it is done.
-Clients install the newest build, or pinned older ones. It fails for a 404, a wrong hash, a requirement that nothing
+Clients install the newest build, or one of the last three. It fails for a 404, a wrong hash, a requirement that nothing
 meets, and whatever `check` finds at the end. It prints how many kills there were in which command.
 """
 
@@ -254,9 +254,10 @@ class Clients:
             assert metadata == one["core-metadata"]["sha256"], f"{one['filename']}.metadata"
 
     def install(self, dice: random.Random, *command: object) -> None:
-        """Install the newest build, or a listed one."""
+        """Install the newest build, or one of the last three."""
         sdk = dice.choice(SDKS)
-        wanted = sdk if dice.random() < 0.5 else f"{sdk}=={dice.choice(self.page(sdk)['versions'])}"
+        # An older one may be retired before the installer asks for it.
+        wanted = sdk if dice.random() < 0.5 else f"{sdk}=={dice.choice(self.page(sdk)['versions'][-3:])}"
         with tempfile.TemporaryDirectory(dir=self.scratch) as target:
             options = (f"--index-url={self.url}/{STREAM}/simple/", f"--target={target}", wanted)
             own = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}

@@ -14,11 +14,9 @@ from packaging.tags import Tag
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.wheel.machines import PYTHONS, has_python
 from wheels.verify.wheel_set.model import Package
 from wheels.verify.windows import is_for_windows
-
-#: The Pythons of which a requirement must hold to count.
-PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")
 
 
 def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
@@ -53,17 +51,6 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
         except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
             return False  # W302 says so.
     return False
-
-
-def has_python(tag: Tag, python: str) -> bool:
-    """Whether a wheel with this tag can be installed for a Python (platform compatibility tags, "Use")."""
-    match = re.fullmatch(r"(?:cp|py)(\d)(\d*)", tag.interpreter)
-    if match is None:
-        return False
-    major, minor = map(int, python.split("."))
-    is_least = tag.interpreter.startswith("py") or tag.abi == "abi3"
-    wanted = int(match[2] or 0)
-    return int(match[1]) == major and (minor >= wanted if is_least else minor == wanted)
 
 
 def _machines(tags: Collection[Tag]) -> list[str]:
