@@ -26,7 +26,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tests.e2e.amd.differences import Difference, judge, read_list
 from tests.e2e.amd.elf import content, is_elf, is_served_by_system, launcher_target, movable_bytes, search_path
@@ -52,8 +52,10 @@ class Pair:
     scratch: Path
 
     def differences(self) -> Iterator[Difference]:
-        """Yield all differences, by path."""
-        for path in sorted({*self.amd.entries, *self.ours.entries}):
+        """Yield all differences, by path. Installers make the directories of files that an archive lists."""
+        made = {str(above) for path in self.ours.entries for above in PurePosixPath(path).parents}
+        directories = {path for path, entry in self.amd.entries.items() if entry.kind == "directory"}
+        for path in sorted({*self.amd.entries, *self.ours.entries} - (directories & made)):
             for what, detail in self._at(path, self.amd.entries.get(path), self.ours.entries.get(path)):
                 yield Difference(self.ours.distribution, path, what, detail)
         for field in FIELDS:
