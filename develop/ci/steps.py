@@ -147,9 +147,10 @@ def devel_histories(machine: Machine) -> None:
 
 def channel(machine: Machine) -> None:
     """Keep channels in a directory and in buckets, and kill publishers while pip and uv install."""
-    machine.module("tests.e2e.channel.places", "--dist", machine.mini / "dist")
+    programs = "tests.e2e.channel.locked_programs"
+    machine.module(programs, "tests.e2e.channel.places", "--dist", machine.mini / "dist")
     for place in ("directory", "bucket"):
-        machine.module("tests.e2e.channel.channel_kills", "--kills", "20", "--place", place)
+        machine.module(programs, "tests.e2e.channel.channel_kills", "--kills", "20", "--place", place)
 
 
 def push(machine: Machine) -> None:

@@ -1,6 +1,6 @@
 """Two publishers are killed at seeded points, while pip, uv and a reader use the channel over HTTP.
 
-    python3 -m tests.e2e.channel.channel_kills --kills 1000 --seed 1 --place directory|bucket
+    python3 -m tests.e2e.channel.locked_programs tests.e2e.channel.channel_kills --kills 1000 --place directory|bucket
 
 Run it from the top of the workspace. Each publisher adds builds of an SDK of its own to one stream, and retires old
 ones; a command is killed (SIGKILL) before or after a step that changes the place, and called again until it is done.
@@ -30,7 +30,7 @@ from urllib.parse import unquote
 
 from develop.testing.channel_sample import wheel, write
 from tests.e2e.channel.bucket_server import FaultyBucket, bucket_server
-from tests.e2e.channel.locked_programs import ALONE, in_environment
+from tests.e2e.channel.locked_programs import ALONE
 
 STREAM = "nightly"
 SDKS = ("acme", "other")
@@ -347,10 +347,8 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=40, help="how many commands to kill (default: 40)")
     parser.add_argument("--seed", type=int, default=1, help="which points (default: 1)")
     parser.add_argument("--place", choices=("directory", "bucket"), default="directory", help="kind of place")
-    parser.add_argument("--programs", type=Path, help="where what requirements.txt locks is (default: nowhere yet)")
+    parser.add_argument("--programs", type=Path, required=True, help="where what requirements.txt locks is")
     arguments = parser.parse_args()
-    if not arguments.programs:
-        return in_environment("tests.e2e.channel.channel_kills", sys.argv[1:])
     with tempfile.TemporaryDirectory(prefix="rocm-channel-") as scratch:
         return run(arguments, Path(scratch))
 

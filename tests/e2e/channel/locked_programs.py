@@ -1,7 +1,13 @@
-"""The programs that requirements.txt locks, and pip without the settings of the machine."""
+"""The programs that requirements.txt locks, and pip without the settings of the machine.
+
+    python3 -m tests.e2e.channel.locked_programs MODULE ...
+
+runs a module of this folder with a Python that has all of them.
+"""
 
 import os
 import subprocess
+import sys
 import tempfile
 import venv
 from pathlib import Path
@@ -50,3 +56,7 @@ def run_alone(*command: object, directory: Path | None = None, fails: bool = Fal
 def pip_install(python: Path, *arguments: object) -> str:
     """Run `pip install`; return all that it printed."""
     return run_alone(python, "-m", "pip", "install", "--disable-pip-version-check", "--no-cache-dir", *arguments)
+
+
+if __name__ == "__main__":
+    raise SystemExit(in_environment(sys.argv[1], sys.argv[2:]))

@@ -1,6 +1,6 @@
 """Channels for real: a directory, an S3 server (OpenStack Swift), a bucket with faults, and `uv publish` to pypiserver.
 
-    python3 -m tests.e2e.channel.places --dist DIR
+    python3 -m tests.e2e.channel.locked_programs tests.e2e.channel.places --dist DIR
 
 Run it from the top of the workspace. DIR is what `//packaging:dist` or `//tests/mini/split:dist` has. All servers run
 on this machine only. Shown are: the same bytes in two streams once, what a second call sends, refusals, installations
@@ -13,7 +13,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from tests.e2e.channel.bucket_server import FaultyBucket, bucket_server
 from tests.e2e.channel.channel_kills import reader_of, web_server
-from tests.e2e.channel.locked_programs import in_environment, pip_install, run_alone
+from tests.e2e.channel.locked_programs import pip_install, run_alone
 from tests.e2e.channel.swift_server import swift_server
 from tests.e2e.testing.builds import WORKSPACE
 from tests.e2e.testing.servers import free_port, running
@@ -264,10 +263,8 @@ def main() -> int:
     """Check all kinds of places."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, required=True, help="directory of distributions with its index")
-    parser.add_argument("--programs", type=Path, help="where what requirements.txt locks is (default: nowhere yet)")
+    parser.add_argument("--programs", type=Path, required=True, help="where what requirements.txt locks is")
     arguments = parser.parse_args()
-    if not arguments.programs:
-        return in_environment("tests.e2e.channel.places", sys.argv[1:])
     checks = {
         "directory": check_directory,
         "bucket with faults": check_faults,
