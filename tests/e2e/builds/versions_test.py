@@ -146,7 +146,7 @@ def test_a_wrong_version_is_refused_before_anything_runs(sdk: Sdk) -> None:
     for options, message in {
         ("--config=prerelease",): "Set --//packaging:version_serial=2",
         ("--config=release", "--//packaging:version_serial=2"): "Leave out --//packaging:version_serial",
-        ("--//packaging:version=7.10.0-RC2",): "expected a version such as 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --//packaging:version",
+        ("--//packaging:version=7.10.0-RC2",): "expected a version such as 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --",
         ("--//packaging:version_suffix=7.10",): "expected letters, digits and `_`, like 7_10_0",
     }.items():
         assert message in sdk.refused(*options)
