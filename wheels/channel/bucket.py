@@ -215,7 +215,7 @@ class BucketPlace:
                 self._client.delete_object(**self._object(path))
 
     def link(self, name: str, target: str) -> None:
-        """Raise ToolError: a bucket has no links."""
+        """Raise NotImplementedError: a bucket has no links, as `links` says."""
         raise NotImplementedError(name, target)
 
     def is_free(self, name: str) -> bool:

@@ -97,12 +97,13 @@ def reports(wheel: Path, programs: Path) -> Iterator[Report]:
 
 def findings(wheel: Path, program: Path, config: Path) -> set[str]:
     """Verify a wheel by itself and as a set of its own; returns the rules that were broken."""
-    command = (program, "verify", f"--config={config}", "--format=json", wheel)
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    if done.returncode not in (0, 1) or done.stderr:
-        sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
-    document: dict[str, Any] = json.loads(done.stdout)
-    return {finding["id"] for finding in document["findings"]}
+    with tempfile.NamedTemporaryFile(suffix=".sarif") as report:
+        command = (program, "verify", f"--config={config}", f"--sarif={report.name}", wheel)
+        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+        if done.returncode not in (0, 1) or done.stderr:
+            sys.exit(f"{wheel.name}: exit code {done.returncode}\n{done.stderr}")
+        document: dict[str, Any] = json.loads(Path(report.name).read_text(encoding="utf-8"))
+    return {result["ruleId"] for result in document["runs"][0]["results"] if "suppressions" not in result}
 
 
 def missed(wheel: Path, found: set[str], said: list[Report]) -> list[Report]:
