@@ -398,7 +398,7 @@ class DevelTree:
         return wrong
 
     def _missing(self, paths: Iterable[str]) -> list[str]:
-        return [path for path in paths if not os.path.exists(self._at(path))]
+        return [path for path in paths if not os.path.isfile(self._at(path))]
 
     def _use_as_it_is(self, own: Manifest, error: OSError) -> None:
         """Raise ReadOnlyError if anything is missing that had to be written; if the tree was whole once, warn."""
@@ -495,7 +495,10 @@ class DevelTree:
             raise DevelTreeError(f"{self._at(lost[0])}{more} missing. {self._reinstall(lost[0])}")
         links, made = self._wanted(own, rows), self._made()
         listed = _listed(own, rows)
-        files, wrong = self._missing(own.files), self._wrong(links)
+        # What is in the place of another file of the archive was there before: a user's.
+        known = {*made, *listed} if record and _has_hashes(own, rows) else {*own.files}
+        files = [path for path in own.files if path not in known or not os.path.isfile(self._at(path))]
+        wrong = self._wrong(links)
         stale = sorted({*listed, *made} - {*links, *own.files})
         state = f"{os.path.basename(self.package)}/{STATE}"
         others = [row for row in rows if row[0] not in listed and row[0] != state]
@@ -706,12 +709,14 @@ def end_of(path: str, links: Mapping[str, Link]) -> str:
     return path
 
 
-def _listed(own: Manifest, rows: Iterable[Sequence[str]]) -> set[str]:
-    """Return what RECORD lists without a hash in the tree, but what Python made: it was made here.
+def _has_hashes(own: Manifest, rows: Iterable[Sequence[str]]) -> bool:
+    """Whether RECORD has hashes of what came out of the wheel. Some installers write none."""
+    return not any(row[0] == own.path and not row[1] for row in rows)
 
-    Some installers write no hashes: then it is not known.
-    """
-    if any(row[0] == own.path and not row[1] for row in rows):
+
+def _listed(own: Manifest, rows: Iterable[Sequence[str]]) -> set[str]:
+    """Return what RECORD lists without a hash in the tree, but what Python made: it was made here."""
+    if not _has_hashes(own, rows):
         return set()
     below = f"{own.tree}/"
     return {row[0] for row in rows if row[0].startswith(below) and not row[1] and not row[0].endswith(".pyc")}

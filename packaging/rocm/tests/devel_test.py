@@ -539,6 +539,27 @@ def test_what_is_in_the_place_of_a_directory_is_kept(any_site: Path, kind: str) 
     assert place.with_name("rocblas.kept").is_symlink() or place.with_name("rocblas.kept").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("kind", ["file", "directory", "link"])
+def test_what_is_in_the_place_of_an_archived_file_is_kept(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path, kind: str
+) -> None:
+    sdk = copy_index(split_sdk, tmp_path / "archived")
+    write_devel(sdk.index, sdk.version, small_devel("split", "_devel.tar"))
+    place = install(sdk) / TREE / "include/hip.h"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        place.write_text("mine\n")
+    elif kind == "link":
+        place.symlink_to("mine")
+    else:
+        place.mkdir()
+        (place / "mine.txt").write_text("mine\n")
+    warned(verify=False)
+    assert place.read_text() == "// hip\n"
+    kept = place.with_name("hip.h.kept")
+    assert kept.is_symlink() or (kept / "mine.txt" if kind == "directory" else kept).read_text() == "mine\n"
+
+
 def test_an_empty_directory_in_the_place_of_a_link_goes(site: Path) -> None:
     (site / TREE / "llvm/left").mkdir(parents=True)
     devel_root()
