@@ -208,6 +208,10 @@ def test_a_choice_that_is_no_longer_right_is_noticed(any_environment: Environmen
         "available: gfx1100 gfx942",
         "selected:  gfx942 (when rocm was installed: ROCM_SDK_TARGET_FAMILY is gfx942)",
     ]
+    lines = any_environment.rocm_sdk("targets", "--why", ROCM_SDK_TARGET_FAMILY="gfx1100").splitlines()
+    assert lines[2:] == ["in use:    gfx1100 (ROCM_SDK_TARGET_FAMILY is gfx1100)"]
+    wrong = any_environment.rocm_sdk("targets", "--why", check=False, ROCM_SDK_TARGET_FAMILY="gfx1200")
+    assert "ROCM_SDK_TARGET_FAMILY=gfx1200: there is no package for this target." in wrong
     data = json.loads(any_environment.rocm_sdk("targets", "--detect", "--json", ROCM_SDK_TARGET_FAMILY="gfx1100"))
     assert (data["selected"]["target"], data["detected"]["target"]) == ("gfx942", "gfx1100")
     assert data["detected"]["environment"] == {"ROCM_SDK_TARGET_FAMILY": "gfx1100"}

@@ -13,7 +13,7 @@ from .detect import ask_sources, prefer
 from .distributions import load_distributions, load_selection
 from .gpus.families import parse_family
 from .gpus.table import TARGETS
-from .targets import ENVIRONMENT_VARIABLE, select_target
+from .targets import ENVIRONMENT_VARIABLE, select_target, selection_in_effect
 
 
 def target_list() -> list[str]:
@@ -30,9 +30,9 @@ def _members(name: str) -> list[str]:
 def target_facts(*, detect: bool) -> dict[str, Any]:
     """Return the facts as JSON data.
 
-    `selected` is what the build backend recorded (None for the static wheel). With `detect` there is `detected`: what a
-    new installation would choose here and now, with the answers of all sources. Raises TargetError if the environment
-    variable asks for a target that is not there.
+    `selected` is what the build backend recorded (None for the static wheel), `in_effect` what processes use here: the
+    environment variable goes before it. With `detect` there is `detected`: what a new installation would choose here
+    and now, with the answers of all sources. Raises TargetError if the variable asks for a target that is not there.
     """
     known = load_distributions()
     facts: dict[str, Any] = {
@@ -40,6 +40,7 @@ def target_facts(*, detect: bool) -> dict[str, Any]:
         "layout": known.layout,
         "default": known.default_target,
         "selected": load_selection(),
+        "in_effect": selection_in_effect(known),
     }
     if detect:
         answers = ask_sources()
@@ -56,11 +57,13 @@ def target_facts(*, detect: bool) -> dict[str, Any]:
 def describe(facts: dict[str, Any]) -> str:
     """Return the facts in words, a line each."""
     lines = [f"available: {' '.join(facts['available']) or 'none: no package is for one target'}"]
-    selected, detected = facts["selected"], facts.get("detected")
+    selected, used, detected = facts["selected"], facts["in_effect"], facts.get("detected")
     if selected:
         lines.append(f"selected:  {selected['target']} (when rocm was installed: {selected['reason']})")
     else:
         lines.append("selected:  none (this is the static wheel: extras name the target)")
+    if used and used != selected:
+        lines.append(f"in use:    {used['target']} ({used['reason']})")
     if detected:
         lines.append(f"now:       {detected['target']} ({detected['reason']})")
         lines += [f"           {answer['source']}: {answer['remark']}" for answer in detected["sources"]]

@@ -67,7 +67,12 @@ def check_target(known: Distributions, packages: Mapping[str, InstalledPackage])
     for lack in missing_device_code(known, selection_in_effect(known), packages, detect_gpus()):
         if lack.severity == "problem":
             raise FailureError(f"{lack.text}. {lack.remedy}")
-    return str(selection["target"]) if selection else "no target was chosen: this is the static wheel"
+    chosen = str(selection["target"]) if selection else "no target was chosen: this is the static wheel"
+    device = {names.distribution for names in known.target_packages().values()}
+    if "device" in known.packages and known.packages["libraries"].distribution in packages and not device & {*packages}:
+        remedy = _install("rocm[device]", known)
+        return f"{chosen}. No package with device code is installed; GPU programs need it: {remedy}"
+    return chosen
 
 
 def check_ownership(known: Distributions, packages: Mapping[str, InstalledPackage]) -> str:
