@@ -4,7 +4,8 @@
     python3 -m tests.e2e.modules.todays --sources DIR [--scratch DIR] [STEP ...]
 
 DIR has the sources of modules, unpacked: a folder `NAME/VERSION` each, such as `rules_python/2.3.2`. It needs at least
-bazel_features, bazel_skylib, package_metadata, platforms, rules_cc, rules_python and toml.bzl. A file registry is made
+bazel_features, bazel_skylib, package_metadata, platforms, rules_cc, rules_python and toml.bzl, and must not lie below
+/tmp, which is another directory in Bazel's sandbox. A file registry is made
 of them. What they name beyond, and no build loads, becomes an empty module. Run it from the top of the workspace, where
 bazelw has no Bazel but Debian's: others ask the central registry.
 
@@ -38,7 +39,8 @@ COMMON = (
 #: The one dependency of a module that Bazel 7 has built in.
 LOCAL_CONFIG_PLATFORM = 'bazel_dep(name = "platforms", version = "0.0.7")'
 #: The machine's interpreter, in the words of rules_python 2, for a project without our rules.
-LOCAL_PYTHON = """
+LOCAL_PYTHON = f"""
+{LOCAL_CONFIG_PLATFORM}
 local_runtime_repo = use_repo_rule("@rules_python//python/local_toolchains:repos.bzl", "local_runtime_repo")
 local_runtime_repo(name = "local_python", interpreter_path = "python3", on_failure = "fail")
 local_runtime_toolchains_repo = use_repo_rule(
@@ -65,13 +67,6 @@ def dependencies(text: str) -> Iterator[tuple[str, str]]:
             yield given["name"], given.get("version", "")
 
 
-def level(text: str) -> int:
-    """Return the compatibility level of a module."""
-    return next(
-        int(ast.literal_eval(call.get("compatibility_level", ast.Constant(0)))) for call in calls(text, "module")
-    )
-
-
 def with_version(text: str, version: str) -> str:
     """Return a MODULE.bazel with another version; sources between releases have none, or 0.0.0."""
     for call in calls(text, "module"):
@@ -91,10 +86,11 @@ def write_registry(sources: Path, registry: Path, asked: list[str]) -> dict[str,
     own = {path.parent.name: path for path in sorted(sources.glob("*/*")) if (path / "MODULE.bazel").exists()}
     if missing := {"rules_cc", "rules_python"} - own.keys():
         raise FailedError(f"{sources}: no {' and '.join(sorted(missing))}; expected NAME/VERSION/MODULE.bazel")
+    if sources.resolve().is_relative_to("/tmp"):
+        raise FailedError(f"{sources}: below /tmp, which Bazel's sandbox replaces; expected another directory")
     registry.mkdir(parents=True)
     (registry / "bazel_registry.json").write_text("{}")
     versions = {name: path.name for name, path in own.items()}
-    levels = {name: level((path / "MODULE.bazel").read_text(encoding="utf-8")) for name, path in own.items()}
     todo = [*versions.items(), *(one for text in asked for one in dependencies(text))]
     done = set()
     while todo:
@@ -105,15 +101,14 @@ def write_registry(sources: Path, registry: Path, asked: list[str]) -> dict[str,
         folder = registry / "modules" / name / version
         folder.mkdir(parents=True)
         source = own.get(name, registry / "empty" / name)
-        if versions.get(name) == version:
+        if name in own:  # Under each version that somebody names.
             text = with_version((source / "MODULE.bazel").read_text(encoding="utf-8"), version)
             todo += dependencies(text)
-        else:  # An older version of a source, which Bazel does not select, or a module that no build loads.
-            text = f'module(name = "{name}", version = "{version}", compatibility_level = {levels.get(name, 0)})\n'
-            if name not in own:
-                source.mkdir(parents=True, exist_ok=True)
-                (source / "MODULE.bazel").write_text(text)
-                (source / "BUILD.bazel").touch()
+        else:  # A module that no build loads.
+            text = f'module(name = "{name}", version = "{version}")\n'
+            source.mkdir(parents=True, exist_ok=True)
+            (source / "MODULE.bazel").write_text(text)
+            (source / "BUILD.bazel").touch()
         (folder / "MODULE.bazel").write_text(text)
         (folder / "source.json").write_text(json.dumps({"type": "local_path", "path": str(source.absolute())}))
     return versions
