@@ -76,8 +76,8 @@ class Site:
             self._die(lambda: self.unpack(verify=verify), killed)
             self._follow(self.leaves())
             return
-        # What the wheel had and a user removed, or put a link there that leads nowhere, installers alone bring back.
-        lost = any(not os.path.exists(self.folder / TREE / path) for path in self.touched)
+        # What the wheel had and a user removed, or put something else there, installers alone bring back.
+        lost = any(not (self.folder / TREE / path).is_file() for path in self.touched)
         self.unpack(verify=verify and not lost)
         self.check()
 
