@@ -1,5 +1,6 @@
 """The command `rocm-wheels`: it finds its sub-commands, and starts without importing them."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -36,5 +37,7 @@ def test_help_imports_no_command() -> None:
         "import sys; from wheels.command import main; main(['--help']);"
         "print([name for name in sys.modules if name.startswith(('lib.', 'wheels.'))])"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}  # Since version 2, rules_python's programs do not hand it down.
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, env=os.environ | path, capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "['wheels.command']"

@@ -1,4 +1,4 @@
-# Shared by bazelw's scripts: messages, and how a whole Debian root is told from a damaged one.
+# Shared by bazelw's scripts: messages, how a whole Debian root is told from a damaged one, and how one is entered.
 # shellcheck shell=bash
 
 stamp=.whole # in the root, written last: "FILES ID"
@@ -19,15 +19,10 @@ root_is_whole() {
   read -r files _ 2>/dev/null <"$1/$stamp" && [ "$(count_files "$1" 2>/dev/null)" -ge "$files" ]
 }
 
-# use_tools TOOLS: puts the programs that make_root.sh unpacked there behind those of the machine, with their libraries.
-use_tools() {
-  local tools=$1 folder
-  [ -d "$tools" ] || return 0
-  PATH=$PATH:$tools/usr/bin
-  for folder in "$tools"/lib/*-linux-gnu "$tools"/usr/lib/*-linux-gnu; do
-    [ ! -d "$folder" ] || export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:+$LD_LIBRARY_PATH:}$folder
-  done
-  for folder in "$tools"/usr/share/perl/* "$tools"/usr/lib/*-linux-gnu/perl/*; do
-    [ ! -d "$folder" ] || export PERL5LIB=${PERL5LIB:+$PERL5LIB:}$folder
+# find_bwrap ROOT: sets `bwrap` to the command that shows ROOT as /: its own bubblewrap, with its own C library.
+find_bwrap() {
+  local loader
+  for loader in "$1"/usr/lib/*-linux-gnu/ld-linux*.so.?; do
+    bwrap=("$loader" --library-path "${loader%/*}" "$1/usr/bin/bwrap" --bind "$1" / --dev-bind /dev /dev --dev-bind /proc /proc)
   done
 }

@@ -1,7 +1,7 @@
 """A machine for the tests of bazelw, without network and without a real Debian root.
 
 Its PATH holds nothing but harmless tools of this machine and fakes of what bazelw would do something with (bazel,
-apt-get, mmdebstrap, bwrap, ...). The fakes write what they were told into a journal. The tests run the bazelw that
+apt-get, dpkg-deb, ...). The fakes write what they were told into a journal. The tests run the bazelw that
 $BAZELW names, else the one of this repository.
 """
 
@@ -14,37 +14,62 @@ BAZELW = Path(os.environ.get("BAZELW", Path(__file__).parents[2] / "bazelw")).ab
 MIRROR = "http://mirror.invalid/debian/"
 
 TOOLS = (
-    *("bash", "cat", "cksum", "cp", "cut", "date", "dirname", "env", "find", "flock", "grep", "mkdir", "mv"),
-    *("readlink", "rm", "sed", "sha256sum", "sort", "tail", "tee", "touch", "wc"),
+    *(
+        "basename",
+        "bash",
+        "cat",
+        "chmod",
+        "cksum",
+        "cp",
+        "cut",
+        "date",
+        "dirname",
+        "env",
+        "find",
+        "flock",
+        "grep",
+        "ln",
+    ),
+    *("mkdir", "mv", "nproc", "readlink", "rm", "sed", "sh", "sha256sum", "sort", "tail", "touch", "wc", "xargs"),
 )
+
+#: What the C library of a fake root does: starts bubblewrap, which says what it was told, and in which environment.
+LOADER = r"""#!/bin/bash
+shift 3
+case "$*" in
+  *" openssl "*) cat >/dev/null; echo 'certificates for Java' ;;
+  *"/etc/bazel/bazel "*) printf '<%s>' "$@"; echo; env ;;
+  *) all=$* && echo "inside ${all##*--setenv PATH /usr/sbin:/usr/bin }" >>"$JOURNAL" ;;
+esac
+"""
 
 FAKES = {
     "id": 'echo "${FAKE_UID:-0}"',
     "apt-get": f"""
-        case "$1" in indextargets) echo '{MIRROR}'; echo 'http://mirror.invalid/second/' ;; esac""",
+        setting() {{ sed -n "s/^$1 \\"\\(.*\\)\\";/\\1/p" "$APT_CONFIG"; }}
+        case "$*" in
+          indextargets*) echo '{MIRROR}'; echo 'http://mirror.invalid/second/' ;;
+          *--download-only*)
+            sed 's/^/apt.conf /' "$APT_CONFIG" >>"$JOURNAL"
+            sed 's/^/sources.list /' "$(setting Dir::Etc::sourcelist)" >>"$JOURNAL"
+            [ -z "${{FAKE_BROKEN:-}}" ] || {{ echo 'E: the mirror is on fire' >&2; exit 1; }}
+            touch "$(setting Dir::Cache::archives)"/{{base-files_1,bazel_2}}.deb ;;
+        esac""",
     "apt-config": """
         echo 'Acquire::http::Proxy "http://proxy.invalid:3128";'
-        echo 'Acquire::Languages "none";'""",
-    "unshare": 'shift; exec "$@"',
-    "chroot": "cat >/dev/null; echo 'certificates for Java'",
-    "mmdebstrap": r"""
-        for argument in "$@"; do
-          case $argument in
-            --aptopt=*) sed 's/^/apt.conf /' "${argument#--aptopt=}" >>"$JOURNAL" ;;
-            */debian-*) root=$argument ;;
-          esac
-        done
-        mkdir -p "$root/usr/bin" "$root/usr/share/bazel" "$root/etc/ssl/certs" "$root/etc/apt"
-        echo 'I: running apt-get update...' >&2
-        echo 'I: downloading packages with apt...' >&2
-        [ -z "${FAKE_BROKEN:-}" ] || { echo 'E: the mirror is on fire' >&2; exit 1; }
-        echo "deb http://mirror.invalid/debian forky main" >"$root/etc/apt/sources.list"
-        touch "$root/usr/bin/bazel" "$root/usr/bin/python3" "$root/etc/ssl/certs/ca-certificates.crt"
-        echo -n 7.7.1 >"$root/usr/share/bazel/build-label.txt" """,
-    "bwrap": """
-        printf '<%s>' "$@"
-        echo
-        env""",
+        echo 'Acquire::Languages "de";'""",
+    "unshare": "",
+    "dpkg-deb": f"""
+        root=$3
+        mkdir -p "$root"/usr/{{bin,lib/x86_64-linux-gnu,lib/jvm/java-9-x/bin,share/bazel,share/libc-bin}} \\
+          "$root"/usr/share/ca-certificates/mozilla "$root/etc/ssl/certs" "$root/var/lib/dpkg"
+        touch "$root"/usr/bin/{{bazel,python3}} "$root"/usr/lib/jvm/java-9-x/bin/{{java,javac}} \\
+          "$root/usr/share/libc-bin/nsswitch.conf" "$root/usr/share/ca-certificates/mozilla/a.crt"
+        echo -n 7.7.1 >"$root/usr/share/bazel/build-label.txt"
+        cat >"$root/loader.$$" <<'EOF'
+{LOADER}EOF
+        chmod +x "$root/loader.$$"
+        mv "$root/loader.$$" "$root/usr/lib/x86_64-linux-gnu/ld-linux-x86-64.so.2" """,
 }
 
 

@@ -1,27 +1,29 @@
 #!/bin/bash
-# Makes the private Debian root that bazelw runs Bazel in:
+# Makes the private Debian root that bazelw runs Bazel in, as any user:
 #   make_root.sh ROOT
-# ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie
-# beside it: ROOT.partial, debs/ (downloads, which an interrupted run leaves to the next), apt.conf, lists/, lock and
-# make_root.log; and tools/, with programs that the machine lacks. Any change of this file or of common.sh makes another root.
+# apt fetches packages, dpkg-deb unpacks them, and a few programs of the root do what installing would: nothing of the machine
+# changes. ROOT appears whole or not at all, and is made again if files went missing from it. While it is made, these lie
+# beside it: ROOT.partial, apt/ with debs/ (downloads, which an interrupted run leaves to the next), lock and make_root.log.
+# Any change of this file or of common.sh makes another root.
 set -euo pipefail
 
 suite=forky
 # bazel-bootstrap brings the other rule sets, a JDK and a C compiler, but not libblake3, which its native library needs.
-# git tells the commit, pip is for fetching, venv for tests, locales for the one locale that finish() makes.
-packages=bazel-bootstrap,ca-certificates,git,libblake3-0,locales,python3-pip,python3-venv
+# git tells the commit, pip is for fetching, venv for tests, locales for the one locale that finish() makes, apt for ROCm.
+packages=(
+  '?essential' '?priority(required)' apt bazel-bootstrap bubblewrap ca-certificates git libblake3-0 locales python3-pip
+  python3-venv
+)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 root=$1
 partial=$root.partial
-apt=() # options of apt-get
 cache=$(dirname "$root")
 log=$cache/make_root.log
-tools=$cache/tools
+apt=$cache/apt
 
 # shellcheck source=develop/bazel_root/common.sh
 . "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-use_tools "$tools"
 
 # logged COMMAND...: runs COMMAND with its output in the log, and shows the end of that if it fails.
 logged() {
@@ -33,87 +35,98 @@ failed() {
   die "failed: $* (the whole log: $log)"
 }
 
-# Fetches the programs of make_root and run.sh that the machine lacks, and unpacks them in $cache/tools with what they need
-# beyond the machine's packages: nothing is installed.
-fetch_tools() {
-  local missing=() deb
-  command -v mmdebstrap >/dev/null || missing+=(mmdebstrap)
-  command -v bwrap >/dev/null || missing+=(bubblewrap)
-  [ -e "$keyring" ] || missing+=(debian-archive-keyring)
-  [ ${#missing[@]} -gt 0 ] || return 0
-  say "fetching ${missing[*]}: unpacked in $tools, nothing is installed"
-  update
-  mkdir -p "$tools.partial/debs/partial"
-  logged apt-get "${apt[@]}" -qy --no-install-recommends --download-only \
-    -o Dir::Cache::archives="$tools.partial/debs" install "${missing[@]}"
-  for deb in "$tools.partial"/debs/*.deb; do logged dpkg-deb --extract "$deb" "$tools.partial"; done
-  rm -rf "$tools" "$tools.partial/debs"
-  mv "$tools.partial" "$tools"
-  use_tools "$tools"
-  [ -e "$keyring" ] || keyring=$tools$keyring
-}
-
-# Lets apt read lists of its own here, where the machine's are not there or old.
-update() {
-  mkdir -p "$cache/lists/partial"
-  apt=(-o Dir::State::lists="$cache/lists" -o Debug::NoLocking=true)
-  apt-get "${apt[@]}" -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
-}
-
 # The machine's own mirror of Debian, as apt understands its sources; nothing on Ubuntu or if apt has read none yet.
 mirror() {
   # shellcheck disable=SC2016 # apt's placeholder, not the shell's
-  apt-get "${apt[@]}" indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
+  apt-get "$@" indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' | sed -n 1p
 }
 
-# What the machine's apt was told about reaching its mirror: proxies, certificates, credentials.
+# What the machine's apt was told about reaching its mirror: proxies, certificates. Credentials are in files that it reads itself.
 apt_settings() {
-  echo 'Acquire::Retries "3";'
   apt-config dump --format '%F "%v";%n' Acquire |
     grep -E '^Acquire::(http|https|ftp|tor|Check-|Retries|ForceIPv)' || true
-  echo 'Dir::Etc::netrc "/etc/apt/auth.conf";'
-  echo 'Dir::Etc::netrcparts "/etc/apt/auth.conf.d";'
+  cat <<EOF
+Acquire::Languages "none";
+Acquire::Retries "3";
+APT::Install-Recommends "false";
+APT::Sandbox::User "";
+Debug::NoLocking "true";
+Dir::Cache "$apt";
+Dir::Cache::archives "$apt/debs";
+Dir::Etc::main "$apt/none";
+Dir::Etc::parts "$apt/empty";
+Dir::Etc::preferences "$apt/none";
+Dir::Etc::preferencesparts "$apt/empty";
+Dir::Etc::sourcelist "$apt/sources.list";
+Dir::Etc::sourceparts "$apt/empty";
+Dir::State "$apt";
+Dir::State::lists "$apt/lists";
+Dir::State::status "$apt/status";
+EOF
 }
 
-# Fills $partial. In a mount namespace of its own: whatever ends it, nothing stays mounted.
-bootstrap() {
-  local uri options
+# Downloads the packages and what they need to $apt/debs, with a state of apt that knows no other package.
+fetch() {
+  local uri own=(-o "Dir::State::lists=$apt/machine" -o Debug::NoLocking=true)
+  mkdir -p "$apt"/{debs,lists,machine}/partial "$apt/empty"
   uri=$(mirror)
   if [ -z "$uri" ]; then
-    update
-    uri=$(mirror)
+    apt-get "${own[@]}" -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
+    uri=$(mirror "${own[@]}")
   fi
-  mkdir -p "$cache/debs"
-  (umask 077 && apt_settings >"$cache/apt.conf")
-  # shellcheck disable=SC2016 # the hook's shell expands them
-  options=(
-    --mode=root --variant=minbase --include="$packages" --keyring="$keyring" --aptopt="$cache/apt.conf"
-    --setup-hook='mkdir -p "$1/var/cache/apt/archives" && mount --bind "$DEBS" "$1/var/cache/apt/archives"'
-    "$suite" "$partial"
-  )
-  [ -z "$uri" ] || options+=("$uri") # else (Ubuntu) mmdebstrap's own default serves
-  DEBS=$cache/debs unshare --mount mmdebstrap "${options[@]}" </dev/null 2>&1 |
-    tee -a "$log" | sed -un -E 's/^I: (downloading|extracting|installing)/bazelw:   \1/p' >&2
+  if [ ! -e "$keyring" ]; then # Ubuntu
+    (cd "$apt" && logged apt-get "${own[@]}" download debian-archive-keyring)
+    logged dpkg-deb --extract "$apt"/debian-archive-keyring_*.deb "$apt"
+    keyring=$apt$keyring
+  fi
+  (umask 077 && apt_settings >"$apt/apt.conf")
+  : >"$apt/status"
+  echo "deb [signed-by=$keyring] ${uri:-http://deb.debian.org/debian} $suite main" >"$apt/sources.list"
+  export APT_CONFIG=$apt/apt.conf
+  logged apt-get -q update
+  logged apt-get -qy --download-only install "${packages[@]}"
+  unset APT_CONFIG
 }
 
-# What running Bazel in the root needs and its packages do not hold.
+# unpack DEB...: fills $partial, which takes the links of /bin, /lib and /sbin from base-files.
+unpack() {
+  mkdir -p "$partial"
+  logged dpkg-deb --extract "$apt"/debs/base-files_*.deb "$partial"
+  # shellcheck disable=SC2016 # the inner shell's arguments
+  printf '%s\0' "$@" | xargs -0 -n 1 -P "$(nproc)" sh -c 'dpkg-deb --extract "$1" "$0"' "$partial" >>"$log" 2>&1 ||
+    failed dpkg-deb
+}
+
+# inside COMMAND...: runs a program of $partial there, with the standard input of the caller.
+inside() {
+  "${bwrap[@]}" --setenv PATH /usr/sbin:/usr/bin "$@" 2>>"$log" || failed "$*"
+}
+
+# What running Bazel in the root needs: what installing its packages would do, and what they lack.
 finish() {
-  local place bundle=/etc/ssl/certs/ca-certificates.crt files=$partial/usr/share/bazel/rules_rocm_python
+  local place java bundle=/etc/ssl/certs/ca-certificates.crt files=$partial/usr/share/bazel/rules_rocm_python
   # Places to mount the machine's own files and folders on.
   for place in /*; do [ ! -d "$place" ] || mkdir -p "$partial$place"; done
-  touch "$partial/etc/pip.conf" "$partial/etc/resolv.conf" "$partial/etc/hosts"
+  touch "$partial"/etc/{group,hosts,passwd,pip.conf,resolv.conf}
   mkdir -p "$partial/etc/bazel" "$files"
+  # Debian's alternatives; the names of services; certificates; a database of packages, which apt reads.
+  for java in "$partial"/usr/lib/jvm/java-*/bin/java{,c}; do ln -sf "${java#"$partial"}" "$partial/usr/bin"; done
+  for place in awk=mawk c++=g++ cc=gcc which=which.debianutils; do ln -s "${place#*=}" "$partial/usr/bin/${place%=*}"; done
+  cp "$partial/usr/share/libc-bin/nsswitch.conf" "$partial/etc"
+  cat "$partial"/usr/share/ca-certificates/mozilla/*.crt >"$partial$bundle"
+  touch "$partial/var/lib/dpkg/status"
+  inside ldconfig
+  inside python3 -m compileall -q /usr/lib/python3 "/usr/lib/$(basename "$partial"/usr/lib/python3.*)"
+  inside java -Xshare:dump >>"$log"
   # Bazel looks for its version in a file of this name, which Debian's lacks.
   echo "build.label=$(cat "$partial/usr/share/bazel/build-label.txt")" >"$files/build-data.properties"
   # Bazel takes file names for Latin-1, whatever they are, and looks for this locale to have Java do so, too. Without it,
   # it finds no file whose name goes beyond ASCII.
-  chroot "$partial" localedef -i en_US -f ISO-8859-1 /usr/lib/locale/en_US.iso88591 >>"$log" 2>&1
+  inside localedef -i en_US -f ISO-8859-1 /usr/lib/locale/en_US.iso88591
   # Bazel, being Java, cannot read the certificates that the machine trusts in their usual form.
   [ -e "$bundle" ] || bundle=$partial$bundle
-  chroot "$partial" openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -certpbe NONE -nomac -passout pass: \
-    <"$bundle" >"$files/cacerts.p12" 2>>"$log"
-  # No addresses, no credentials: nothing is installed from inside.
-  rm -f "$partial/etc/apt/sources.list" "$partial/etc/apt/apt.conf.d/99mmdebstrap"
+  inside openssl pkcs12 -export -nokeys -jdktrust anyExtendedKeyUsage -certpbe NONE -nomac -passout pass: \
+    <"$bundle" >"$files/cacerts.p12"
   echo "$(count_files "$partial") $(date +%s)" >"$partial/$stamp"
 }
 
@@ -125,7 +138,7 @@ main() {
 
   # Under the lock every such folder is a dead attempt's.
   rm -rf --one-file-system "$cache"/*.partial
-  trap 'rm -rf --one-file-system "$partial" "$cache/apt.conf"' EXIT
+  trap 'rm -rf --one-file-system "$partial" "$apt/apt.conf"' EXIT
   if [ -e "$root" ]; then
     say "$root is damaged: making it again"
     mv "$root" "$root.damaged.partial"
@@ -133,13 +146,17 @@ main() {
   fi
 
   : >"$log"
-  fetch_tools
-  bwrap --bind / / true >>"$log" 2>&1 || failed "bwrap: this machine (a container?) does not let root make namespaces"
+  unshare --mount true 2>>"$log" || unshare --user --map-root-user --mount true 2>>"$log" ||
+    failed "unshare: this machine (a container?) lets $(id -un) make no namespaces. Run it as root, or install Bazel 7.4 or newer"
   say "making a Debian $suite root with Bazel in $root: 1.4 GB, one to three minutes"
-  bootstrap || failed mmdebstrap
+  say "  downloading packages"
+  fetch
+  say "  unpacking packages"
+  unpack "$apt"/debs/*.deb
+  find_bwrap "$partial"
   finish
   mv "$partial" "$root"
-  rm -rf "$cache/debs" "$cache/lists"
+  rm -rf "$apt"
   say "the Debian root is made"
   local other
   for other in "$cache"/debian-*; do

@@ -18,15 +18,13 @@ digest=$(cat "$here/make_root.sh" "$here/common.sh" | sha256sum)
 root=$cache/debian-${digest:0:12}
 
 make_root() {
-  local remedy="found no Bazel 7.4 or newer: install one, or bazelisk, or name one in \$BAZEL"
-  command -v apt-get >/dev/null || die "$remedy"
-  [ "$(id -u)" = 0 ] || die "$remedy, or have root make a Debian root with one:
-  mkdir -p ${cache@Q} && sudo env XDG_CACHE_HOME=${xdg_cache@Q} ${workspace@Q}/bazelw --version"
+  { command -v apt-get && command -v dpkg-deb; } >/dev/null ||
+    die "found no Bazel 7.4 or newer: install one, or bazelisk, or name one in \$BAZEL"
   "$here/make_root.sh" "$root"
 }
 
 # The arguments of bwrap that mount things.
-mounts=(--bind "$root" / --dev-bind /dev /dev --dev-bind /proc /proc --ro-bind /sys /sys --ro-bind "$here" /etc/bazel)
+mounts=(--ro-bind /sys /sys --ro-bind "$here" /etc/bazel)
 
 # add --bind|--ro-bind PATH...: those PATHs that are there, in the same places.
 add() {
@@ -61,7 +59,6 @@ id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 
 # These name programs and libraries of the machine outside.
 unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PYTHONHOME PYTHONPATH
-use_tools "$cache/tools"
-exec bwrap "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" --unsetenv LD_LIBRARY_PATH --unsetenv PERL5LIB \
-  --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" \
-  /etc/bazel/bazel "$@"
+find_bwrap "$root"
+exec "${bwrap[@]}" "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
+  --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" /etc/bazel/bazel "$@"

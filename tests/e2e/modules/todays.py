@@ -39,15 +39,29 @@ COMMON = (
 #: The one dependency of a module that Bazel 7 has built in.
 LOCAL_CONFIG_PLATFORM = 'bazel_dep(name = "platforms", version = "0.0.7")'
 #: The machine's interpreter, in the words of rules_python 2, for a project without our rules.
+REPOSITORIES = "@rules_python//python/local_toolchains:repos.bzl"
 LOCAL_PYTHON = f"""
 {LOCAL_CONFIG_PLATFORM}
-local_runtime_repo = use_repo_rule("@rules_python//python/local_toolchains:repos.bzl", "local_runtime_repo")
-local_runtime_repo(name = "local_python", interpreter_path = "python3", on_failure = "fail")
-local_runtime_toolchains_repo = use_repo_rule(
-    "@rules_python//python/local_toolchains:repos.bzl", "local_runtime_toolchains_repo")
-local_runtime_toolchains_repo(name = "local_toolchains", runtimes = ["local_python"])
+
+local_runtime_repo = use_repo_rule("{REPOSITORIES}", "local_runtime_repo")
+
+local_runtime_repo(
+    name = "local_python",
+    interpreter_path = "python3",
+    on_failure = "fail",
+)
+
+local_runtime_toolchains_repo = use_repo_rule("{REPOSITORIES}", "local_runtime_toolchains_repo")
+
+local_runtime_toolchains_repo(
+    name = "local_toolchains",
+    runtimes = ["local_python"],
+)
+
 register_toolchains("@local_toolchains//:all")
 """
+#: The same for ours: tests that set --extra_toolchains would get the interpreter of rules_python.
+OUR_PYTHON = '\nregister_toolchains("@host_python//:toolchain")\n'
 #: One directory for all packages.
 ONE_SITE = (f"--{SETTINGS}:bootstrap_impl=script", f"--{SETTINGS}:venvs_site_packages=yes")
 
@@ -147,8 +161,9 @@ def prepare(sources: Path, scratch: Path) -> Path:
         lines = "".join(f"{option}\n" for option in options)
         with (project / ("user.bazelrc" if (project / ".bazelrc").exists() else ".bazelrc")).open("a") as file:
             file.write(lines)
-    with (copy / PIP / "MODULE.bazel").open("a", encoding="utf-8") as file:
-        file.write(LOCAL_PYTHON)
+    for project, more in ((copy, OUR_PYTHON), (copy / PIP, LOCAL_PYTHON)):
+        with (project / "MODULE.bazel").open("a", encoding="utf-8") as file:
+            file.write(more)
     return copy
 
 
