@@ -26,7 +26,7 @@ def check(place: Place) -> tuple[Channel, list[Complaint]]:
 def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
     there = place.list(STORE)
     for name, file in sorted(channel.files.items()):
-        for path, digest in file.stored.items():
+        for path, digest in file.stored_digests.items():
             if path not in there:
                 yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, name)}")
             elif (found := place.sha256(path)) != digest:
@@ -41,17 +41,14 @@ def _where(channel: Channel, name: str) -> str:
 def _pages(place: Place, channel: Channel) -> Iterator[Complaint]:
     for name in sorted(channel.streams):
         pages = stream_pages(channel, name)
-        folder = place.links().get(name, name)
         for path, content in sorted(pages.items()):
             there = place.read(f"{name}/{path}")
             if there is None:
                 yield Complaint("wrong-page", name, f"{path}: is missing")
             elif there.content != content:
                 yield Complaint("wrong-page", name, f"{path}: is not what {name} has")
-        there_are = (path.removeprefix(f"{folder}/") for path in place.list(f"{folder}/"))
-        for path in there_are:
-            if path not in pages:
-                yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")
+        for path in sorted(place.pages(name).keys() - pages.keys()):
+            yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")
 
 
 def _journal(place: Place) -> Iterator[Complaint]:

@@ -6,21 +6,14 @@ It is met on one of them by an sdist, or by a wheel with tags for it.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from lib.wheel.machines import DEFAULT_PLATFORM, Machine, fits, holds, machines, platforms
-from wheels.channel.model import File, StreamState
+from wheels.channel.model import File, Need, StreamState
 from wheels.verify.wheel_set.closure import accepts
-
-
-@lru_cache(maxsize=100_000)
-def parse(text: str) -> tuple[Requirement, str, str]:
-    """Return a requirement, the normalised name that it has, and its marker as text."""
-    requirement = Requirement(text)
-    return requirement, canonicalize_name(requirement.name), str(requirement.marker or "")
 
 
 @dataclass(frozen=True)
@@ -28,7 +21,7 @@ class Unmet:
     """A requirement that nothing meets."""
 
     by: File
-    requirement: str
+    need: Need
     machine: Machine
     """The first machine on which it is not met."""
     extra: str = ""
@@ -39,7 +32,7 @@ class Unmet:
         """Say it to people."""
         extra = f" for [{self.extra}]" if self.extra else ""
         have = f"there is {', '.join(self.there)}" if self.there else "there is none"
-        return f"{self.by.name} requires {self.requirement}{extra}, on {self.machine}: {have}"
+        return f"{self.by.filename} requires {self.need}{extra}, on {self.machine}: {have}"
 
 
 class Shelf:
@@ -59,16 +52,15 @@ class Shelf:
 
     def versions(self, project: str) -> tuple[str, ...]:
         """Return the versions of a project, the newest three first."""
-        found = sorted({file.parsed_version for file in self._projects.get(project, ())}, reverse=True)
+        found: list[Version] = sorted({file.version for file in self._projects.get(project, ())}, reverse=True)
         return tuple(map(str, found[:3])) + (("…",) if len(found) > 3 else ())
 
-    def serving(self, text: str) -> Sequence[File]:
+    def serving(self, need: Need) -> Sequence[File]:
         """Return the files that a requirement accepts, wherever they can be installed."""
-        requirement, project, _ = parse(text)
-        key = project, str(requirement.specifier)
+        key = need.project, str(need.requirement.specifier)
         if key not in self._found:
-            there = self._projects.get(project, ())
-            self._found[key] = [one for one in there if accepts(requirement, one.parsed_version)]
+            there = self._projects.get(need.project, ())
+            self._found[key] = [one for one in there if accepts(need.requirement, one.version)]
         return self._found[key]
 
 
@@ -83,36 +75,30 @@ def unmet(
     `of_build` says what the build of a file is for, `counts` whether a project has to be there at all.
     """
     for file in files:
-        where = machines(file.name, file.requires_python, of_build(file.name))
-        for text in file.requires:
-            requirement, project, marker = parse(text)
-            if not counts(project):
+        where = machines(file.filename, file.requires_python, of_build(file.filename))
+        for need in file.needs:
+            if not counts(need.project):
                 continue
-            there = shelf.serving(text)
-            wanted = {canonicalize_name(extra) for extra in requirement.extras}
-            offering = [one for one in there if wanted <= set(map(canonicalize_name, one.extras))] if wanted else there
-            missing = _first_missing(file, marker, where, offering)
-            if missing:
-                extra, machine = missing
-                yield Unmet(file, text.partition(";")[0].strip(), machine, extra, shelf.versions(project))
+            offering = [
+                one for one in shelf.serving(need) if need.extras <= {canonicalize_name(extra) for extra in one.extras}
+            ]
+            for extra, machine in _having(file, need, where):
+                if not any(fits(one.filename, one.requires_python, machine) for one in offering):
+                    yield Unmet(file, need, machine, extra, shelf.versions(need.project))
+                    break
 
 
-def _first_missing(
-    file: File, marker: str, where: Sequence[Machine], offering: Sequence[File]
-) -> tuple[str, Machine] | None:
-    for extra in ("", *file.extras) if "extra" in marker else ("",):
-        for machine in where:
-            if not holds(marker, extra, machine):
-                continue
-            if not any(fits(one.name, one.requires_python, machine) for one in offering):
-                return extra, machine
-    return None
+def _having(file: File, need: Need, where: Sequence[Machine]) -> Iterator[tuple[str, Machine]]:
+    """Yield for which extras, and on which machines, a file has a requirement."""
+    for extra in ("", *file.extras) if "extra" in need.marker else ("",):
+        yield from ((extra, machine) for machine in where if holds(need.marker, extra, machine))
 
 
 def required(files: Iterable[File], shelf: Shelf) -> dict[str, set[str]]:
     """Return, for each file, the other files on the shelf that can serve one of its requirements, by name."""
     return {
-        file.name: {one.name for text in file.requires for one in shelf.serving(text)} - {file.name} for file in files
+        file.filename: {one.filename for need in file.needs for one in shelf.serving(need)} - {file.filename}
+        for file in files
     }
 
 
@@ -141,3 +127,21 @@ def build_platforms(stream: StreamState) -> Callable[[str], frozenset[tuple[str,
     for build in stream.builds:
         known |= dict.fromkeys(build.files, platforms(build.files))
     return lambda name: known.get(name, frozenset([DEFAULT_PLATFORM]))
+
+
+class CircleError(Exception):
+    """Projects that require each other: their pages cannot change one by one."""
+
+
+def project_order(files: Sequence[File]) -> list[str]:
+    """Return the projects of files so that each comes behind those that the files require of it.
+
+    Raises CircleError for projects that require each other.
+    """
+    needs: dict[str, set[str]] = {file.project: set() for file in sorted(files, key=lambda one: one.project)}
+    for file in files:
+        needs[file.project] |= ({need.project for need in file.needs} & needs.keys()) - {file.project}
+    try:
+        return list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        raise CircleError(" -> ".join(error.args[1])) from None
