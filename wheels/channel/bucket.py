@@ -10,7 +10,7 @@ import binascii
 import hashlib
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -81,14 +81,12 @@ def _stored_sha256(head: Mapping[str, Any]) -> str | None:
     its form (`…-3`), other servers only by the type of the sum or by the form of the ETag.
     """
     in_parts = head.get("ChecksumType") == "COMPOSITE" or "-" in head.get("ETag", "")
-    try:
+    with suppress(binascii.Error):
         checked = base64.b64decode(head.get("ChecksumSHA256", ""), validate=True)
-    except binascii.Error:
-        checked = b""
-    if len(checked) == hashlib.sha256().digest_size and not in_parts:
-        return checked.hex()
-    stored = head.get("Metadata", {}).get(SHA256)
-    return None if stored is None else str(stored)
+        if len(checked) == hashlib.sha256().digest_size and not in_parts:
+            return checked.hex()
+    stored: str | None = head.get("Metadata", {}).get(SHA256)
+    return stored
 
 
 class BucketPlace(Place):

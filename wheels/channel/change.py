@@ -8,18 +8,16 @@ change(place, wait, lambda channel: retire(channel, …))
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 
 from lib.common.command import FoundError
 from lib.common.program import ToolError, size_text
 from wheels.channel.local_files import LocalFile
-from wheels.channel.locks import ChannelLock, locked, lost
+from wheels.channel.locks import ChannelLock, locked
 from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Channel, from_json
-from wheels.channel.pages import page_order, stream_pages
+from wheels.channel.pages import page_order, project_order, stream_pages
 from wheels.channel.place import ChangedError, Place
 from wheels.channel.plan import SHRINK, ChannelChange
-from wheels.channel.requirements import CircleError, project_order
 
 
 def read_channel(place: Place) -> tuple[Channel, str]:
@@ -44,12 +42,16 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
             if made.after == channel:
                 return made
             _send(place, made.uploads)  # Somebody may have deleted what was there.
-            _check_order(place, made)
+            if place.is_ordered:  # Whether there is an order.
+                project_order([made.after.files[name] for name in made.names])
             lock.renew()
             place.write(JOURNAL, _journal(made), None)
             _finish(place, lock, made)
         except ChangedError:
-            raise lost(place) from None
+            raise FoundError(
+                f"{place.shown}: somebody else has changed the channel meanwhile. What is listed is whole; call this "
+                "again"
+            ) from None
         return made
 
 
@@ -85,30 +87,27 @@ def _read_journal(content: bytes, where: str) -> ChannelChange:
 def _finish(place: Place, lock: ChannelLock, made: ChannelChange) -> None:
     """Write pages, the state, and delete; from the journal on, this may be done again after a kill."""
     before, token = read_channel(place)
-    for stream, direction in made.streams.items():
-        order = partial(_page_order, before if direction == SHRINK else made.after, made.names, direction)
-        place.publish(stream, made.after.serial, stream_pages(made.after, stream), order, lock.renew)
+    for stream in made.streams:
+        place.publish(stream, made.after.serial, _pages(place, lock, before, made, stream))
     lock.renew()
     place.write(CHANNEL, made.after.to_json(), token)
     place.delete([JOURNAL, *made.deletes])
 
 
-def _page_order(state: Channel, names: Sequence[str], direction: str, paths: Iterable[str]) -> Sequence[str]:
-    """Return paths of pages in the order in which they may change when files come or go; `state` lists these."""
-    found = page_order(paths, project_order([state.files[one] for one in names if one in state.files]))
-    return found[::-1] if direction == SHRINK else found
-
-
-def _check_order(place: Place, made: ChannelChange) -> None:
-    """Raise FoundError where pages have to change one by one, and no order of them is right."""
-    try:
-        if place.is_ordered:
-            project_order([made.after.files[name] for name in made.names])
-    except CircleError as error:
-        raise FoundError(
-            f"{place.shown}: these projects require each other: {error}. A bucket shows pages one by one, and each has "
-            "to be closed; let one of them require less, or use a directory"
-        ) from None
+def _pages(
+    place: Place, lock: ChannelLock, before: Channel, made: ChannelChange, stream: str
+) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the pages of a stream, and None for those that go, in the order in which they may change one by one."""
+    pages = stream_pages(made.after, stream)
+    paths = list(pages)
+    if place.is_ordered:
+        shrinks = made.streams[stream] == SHRINK
+        files = (before if shrinks else made.after).files
+        order = project_order([files[name] for name in made.names if name in files])
+        paths = page_order({*pages, *place.pages(stream)}, order)[:: -1 if shrinks else 1]
+    for path in paths:
+        lock.renew()
+        yield path, pages.get(path)
 
 
 def _send(place: Place, files: Sequence[LocalFile]) -> None:

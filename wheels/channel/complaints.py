@@ -7,9 +7,9 @@ from typing import Final
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.index.requirements import Shelf, unmet
 from lib.wheel.machines import tags_of
 from wheels.channel.model import Channel, File
-from wheels.channel.requirements import Shelf, build_platforms, unmet
 from wheels.verify.wheel_set.closure import circles
 
 #: Kinds of complaints, and what to do.
@@ -55,7 +55,7 @@ def unmet_requirements(channel: Channel, name: str, files: Iterable[File]) -> It
     def counts(project: str) -> bool:
         return stream.closed or project in there or bool(channel.owners_of(project))
 
-    for one in unmet(files, shelf, build_platforms(stream), counts):
+    for one in unmet(files, shelf, stream.platforms, counts):
         yield Complaint("unmet", name, str(one))
 
 

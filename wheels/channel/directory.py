@@ -12,7 +12,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -49,7 +49,6 @@ class DirectoryPlace(Place):
             raise CannotRunError(f"{root}: is not a directory; expected one, or a path where nothing is yet")
         self.shown = str(root)
         self._root = root
-        self._is_tidy = False
 
     def _path(self, path: str) -> Path:
         return self._root / path
@@ -79,44 +78,39 @@ class DirectoryPlace(Place):
                 one.chmod(FOLDER_MODE)
 
     @contextmanager
+    def _partials(self) -> Iterator[Path]:
+        """Yield the directory of partial files; where nobody else writes any, it is empty."""
+        folder = self._root / PARTIAL
+        self._make_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with suppress(OSError):  # Somebody writes, or it is NFS, which has no such locks.
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for path in folder.iterdir():
+                    path.unlink()
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+            yield folder
+        finally:
+            os.close(descriptor)
+
+    @contextmanager
     def _replacing(self, path: str) -> Iterator[BinaryIO]:
         """Yield a file to fill, which replaces the one at a path when it is whole and on the disk."""
-        target = self._root / path
-        with self._errors(path):
+        target = self._path(path)
+        with self._errors(path), self._partials() as partials:
             self._make_folder(target.parent)
-            file, partial = self._create()
-            with file:
-                try:
+            descriptor, name = tempfile.mkstemp(dir=partials)
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    os.fchmod(descriptor, MODE)
                     yield file
                     file.flush()
-                    os.fsync(file.fileno())
-                    partial.replace(target)
-                finally:
-                    partial.unlink(missing_ok=True)
+                    os.fsync(descriptor)
+                Path(name).replace(target)
+            finally:
+                Path(name).unlink(missing_ok=True)
             _sync(target.parent)
-
-    def _create(self) -> tuple[BinaryIO, Path]:
-        """Make a file that is ours until it is closed, under a name that no other process writes to."""
-        partials = self._root / PARTIAL
-        self._make_folder(partials)
-        if not self._is_tidy:
-            self._remove_left_over(partials)
-            self._is_tidy = True
-        while True:
-            descriptor, name = tempfile.mkstemp(dir=partials)
-            file = os.fdopen(descriptor, "wb")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_nlink:
-                os.fchmod(file.fileno(), MODE)
-                return file, Path(name)
-            file.close()  # Before we held it, another process took it for a left-over.
-
-    def _remove_left_over(self, partials: Path) -> None:
-        """Remove partial files that nobody holds: the process that made them is gone."""
-        for path in partials.iterdir():
-            with suppress(OSError), path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -208,22 +202,15 @@ class DirectoryPlace(Place):
         """Return the pages of a stream, by their paths below it."""
         return super().pages(self._generation(stream) or stream)
 
-    def publish(
-        self,
-        stream: str,
-        serial: int,
-        pages: Mapping[str, bytes],
-        order: Callable[[Iterable[str]], Sequence[str]],
-        between: Callable[[], None],
-    ) -> None:
+    def publish(self, stream: str, serial: int, pages: Iterable[tuple[str, bytes | None]]) -> None:
         """Write all pages beside the present ones, and then let the stream, a link, lead there in one step.
 
         The pages before stay for clients that are reading them.
         """
         last, new = self._generation(stream), f".{stream}.{serial}"
-        for path, content in pages.items():
-            between()
-            self.write(f"{new}/{path}", content)
+        for path, content in pages:
+            if content is not None:
+                self.write(f"{new}/{path}", content)
         self._link(stream, new)
         for path in self.list(f".{stream}."):
             folder = path.partition("/")[0]
@@ -231,9 +218,8 @@ class DirectoryPlace(Place):
                 self.delete([path])
 
     def _link(self, stream: str, generation: str) -> None:
-        with self._errors(stream):
-            link = self._root / PARTIAL / f"{stream}.{os.getpid()}"
-            link.unlink(missing_ok=True)
+        with self._errors(stream), self._partials() as partials:
+            link = partials / f"{stream}.{os.getpid()}"
             link.symlink_to(generation)
             link.replace(self._path(stream))
             _sync(self._root)

@@ -44,8 +44,6 @@ class LocalFile:
     """Core metadata of a wheel."""
     selector: str = ""
     """`_distributions.json`, if it has that."""
-    stamp: tuple[int, int] = (0, 0)
-    """Size and time of the last change, to tell whether it is still the same."""
 
     def copy_to(self, output: BinaryIO) -> None:
         """Copy its bytes. Raises ToolError if they are not those that were read."""
@@ -54,20 +52,15 @@ class LocalFile:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 output.write(chunk)
-        self._check(digest.hexdigest() == self.file.sha256)
+        self._check(digest.hexdigest())
 
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
-        self._check(_stamp(self.source) == self.stamp)
+        self._check(file_sha256(self.source))
 
-    def _check(self, is_same: bool) -> None:
-        if not is_same:
+    def _check(self, sha256: str) -> None:
+        if sha256 != self.file.sha256:
             raise ToolError(f"{self.source}: changed while it was sent; call this again when the build has ended")
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
 
 
 def _paths(given: Path) -> Iterator[Path]:
@@ -101,10 +94,9 @@ def read_local(given: Sequence[Path]) -> list[LocalFile]:
 def _read(path: Path, *, is_static: bool) -> LocalFile:
     if not stat.S_ISREG(path.stat().st_mode):
         raise ToolError(f"{path}: is not a regular file; expected a distribution. Remove it")
-    stamp = _stamp(path)
-    digest = Digest(path.name, stamp[0], file_sha256(path))
+    digest = Digest(path.name, path.stat().st_size, file_sha256(path))
     if path.name.endswith(INDEX_SUFFIX):
-        return _read_variant_list(path, digest, stamp)
+        return _read_variant_list(path, digest)
     if path.name.endswith(".whl"):
         metadata, selector = _read_wheel(path)
     else:
@@ -116,7 +108,7 @@ def _read(path: Path, *, is_static: bool) -> LocalFile:
     target = target_of_local_version(about.version.local)
     directory = STATIC if is_static else in_distribution(target) if target else ""
     file = _described(about, selector, path)
-    return LocalFile(path, file, directory, metadata if file.is_wheel else b"", selector.decode(), stamp)
+    return LocalFile(path, file, directory, metadata if file.is_wheel else b"", selector.decode())
 
 
 def _read_wheel(path: Path) -> tuple[bytes, bytes]:
@@ -149,11 +141,11 @@ def _described(about: Distribution, selector: bytes, path: Path) -> File:
     return File(**fields)
 
 
-def _read_variant_list(path: Path, digest: Digest, stamp: tuple[int, int]) -> LocalFile:
+def _read_variant_list(path: Path, digest: Digest) -> LocalFile:
     name = path.name.removesuffix(INDEX_SUFFIX)
     project, version = parse_filename(f"{name}.tar.gz")
     if digest.size > _MAX_TEXT:
         raise ToolError(f"{path}: {digest.size} bytes; expected a list of wheel variants. Build it again")
     text = path.read_text(encoding="utf-8")
     file = File(path.name, digest.size, digest.sha256, "", "", project, version, content=text)
-    return LocalFile(path, file, "", stamp=stamp)
+    return LocalFile(path, file, "")

@@ -8,14 +8,14 @@ import sys
 import time
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
 from lib.common.command import FoundError
-from wheels.channel.documents import time_text
+from lib.common.documents import time_text
 from wheels.channel.model import LOCK
-from wheels.channel.place import ChangedError, Place
+from wheels.channel.place import ChangedError, Place, StoredText
 
 #: Seconds after which a lock that its owner has not renewed is free.
 EXPIRY: Final = 120
@@ -34,13 +34,6 @@ def _start_time(process: int) -> str:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):
         return ""
-
-
-def lost(place: Place) -> FoundError:
-    """Return what to raise when another writer got in between."""
-    return FoundError(
-        f"{place.shown}: somebody else has changed the channel meanwhile. What is listed is whole; call this again"
-    )
 
 
 class ChannelLock:
@@ -66,7 +59,7 @@ class ChannelLock:
         until, said = time.monotonic() + wait, False
         while True:
             there = self._place.read(LOCK)
-            held = _parsed(there.content) if there else {}
+            held = self._owner(there)
             if there is None or self._is_free(held):
                 try:
                     self._write(there.token if there else None)
@@ -80,6 +73,12 @@ class ChannelLock:
                 print(f"waiting for {owner}", file=sys.stderr)
                 said = True
             time.sleep(_POLL)
+
+    @staticmethod
+    def _owner(there: StoredText | None) -> dict[str, Any]:
+        with suppress(ValueError, TypeError):
+            return dict(json.loads(there.content)) if there else {}
+        return {}
 
     def _write(self, expected: str | None) -> None:
         self._place.write(LOCK, self._content, expected)
@@ -96,30 +95,19 @@ class ChannelLock:
         return there is not None and there.age > EXPIRY
 
     def renew(self) -> None:
-        """Renew it if that is due. Raises FoundError if somebody else has it."""
+        """Renew it if that is due. Raises ChangedError if somebody else has it."""
         if time.monotonic() - self._renewed < EXPIRY / 4:
             return
         there = self._place.read(LOCK)
-        try:
-            if there is None or there.content != self._content:
-                raise ChangedError(LOCK)
-            self._write(there.token)
-        except ChangedError:
-            raise lost(self._place) from None
+        if there is None or there.content != self._content:
+            raise ChangedError(LOCK)
+        self._write(there.token)
 
     def release(self) -> None:
         """Give it back, if it is still ours."""
         there = self._place.read(LOCK)
         if there and there.content == self._content:
             self._place.delete([LOCK])
-
-
-def _parsed(content: bytes) -> dict[str, Any]:
-    try:
-        document = json.loads(content)
-    except ValueError:
-        document = None
-    return document if isinstance(document, dict) else {}
 
 
 @contextmanager

@@ -9,31 +9,25 @@
 
 A *build* is what one `add` brought. A *place* is where a channel lies: a directory or a bucket. Everything but the
 places is neutral: a command reads the channel, computes what it becomes (`wheels.channel.plan`, a pure function), and
-`wheels.channel.change` carries that out, in an order in which whatever is listed can be installed at every moment:
+`wheels.channel.change` carries that out. docs/release/channel.md has the order, and what it promises.
 
-1. Files go into the store. Nothing lists them yet.
-2. Under the lock, `journal.json` gets the next state. From here on the change is completed, by whoever comes next.
-3. Pages follow. A directory gets all pages of a stream at once: a link is put in the place of another. In a bucket,
-   the page of what is required comes before the page of what requires it, and the other way round when files leave.
-4. `channel.json` follows, and the journal goes. Files are deleted when no page has listed them for the time of grace.
-
-Killed before 2, a command has changed nothing that is listed; killed later, the next one completes it from the journal.
-Pages are functions of the state, so writing one twice does no harm.
+Killed before the journal is there, a command has changed nothing that is listed; killed later, the next one completes
+it from the journal. Pages are functions of the state, so writing one twice does no harm.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
 from lib.variants.variant_format import INDEX_SUFFIX, variants_in
-from wheels.channel.documents import Time, from_document, to_document
+from lib.wheel.machines import platforms
 
 CHANNEL: Final = "channel.json"
 JOURNAL: Final = "journal.json"
@@ -42,31 +36,6 @@ STORE: Final = "files/"
 METADATA_SUFFIX: Final = ".metadata"
 FORMAT: Final = 1
 DAY: Final = 86400
-
-
-@dataclass(frozen=True)
-class Need:
-    """A requirement, and what is asked of it often."""
-
-    requirement: Requirement
-    project: str
-    """Normalised (PEP 503)."""
-    extras: frozenset[str]
-    """Normalised."""
-    marker: str
-    """Empty if it holds always."""
-
-    def __str__(self) -> str:
-        """Write it without its marker."""
-        return str(self.requirement).partition(";")[0].strip()
-
-
-@lru_cache(maxsize=100_000)
-def need(text: str) -> Need:
-    """Read a requirement (PEP 508)."""
-    one = Requirement(text)
-    extras = frozenset(map(canonicalize_name, one.extras))
-    return Need(one, canonicalize_name(one.name), extras, str(one.marker or ""))
 
 
 @dataclass(frozen=True)
@@ -100,20 +69,19 @@ class File(Distribution):
         """Whether it lists the wheel variants of a version, and is not a distribution."""
         return self.filename.endswith(INDEX_SUFFIX)
 
-    @cached_property
-    def needs(self) -> tuple[Need, ...]:
-        """Its requirements."""
-        return tuple(need(str(one)) for one in self.requires)
+    @property
+    def on_pages(self) -> Self:
+        """The file as an index beside the store has it."""
+        return replace(self, stored=self.url or f"../{self.path}")
 
     def listed(self, directory: str, uploaded: int) -> Distribution | VariantList:
         """Return what pages show, on an index whose store is beside it."""
-        where = self.url or f"../{self.path}"
         if self.is_variant_list:
             content = self.content.encode()
             labels = tuple(sorted(variants_in(content)))
-            return VariantList(directory, self.project, self.filename, content, labels, where, uploaded)
+            return VariantList(directory, self.project, self.filename, content, labels, self.on_pages.stored, uploaded)
         requires = () if "requires-dist" in self.dynamic else self.requires
-        return replace(self, directory=directory, stored=where, uploaded=uploaded, requires=requires)
+        return replace(self.on_pages, directory=directory, uploaded=uploaded, requires=requires)
 
 
 @dataclass(frozen=True)
@@ -152,6 +120,11 @@ class StreamState:
     def newest(self) -> Build | None:
         """The newest build that is not of an older line."""
         return next((build for build in reversed(self.builds) if not build.older), None)
+
+    @cached_property
+    def platforms(self) -> dict[str, frozenset[tuple[str, str]]]:
+        """For each file, what the newest build that has it is for: pairs of systems and processors."""
+        return {name: found for build in self.builds for found in [platforms(build.files)] for name in build.files}
 
     def without(self, names: frozenset[str]) -> Self:
         """Return the stream without some files, and without builds that have no others."""

@@ -5,7 +5,7 @@ A file appears whole or not at all. `write` says what it expects to be there, so
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -83,25 +83,14 @@ class Place(ABC):
         """Return the pages of a stream, by their paths below it."""
         return {path.removeprefix(f"{stream}/"): one for path, one in self.list(f"{stream}/").items()}
 
-    def publish(
-        self,
-        stream: str,
-        serial: int,
-        pages: Mapping[str, bytes],
-        order: Callable[[Iterable[str]], Sequence[str]],
-        between: Callable[[], None],
-    ) -> None:
-        """Replace all pages of a stream, for the change with this serial.
-
-        `order` sorts the paths of the pages that come, change or go, and `between` is called before each.
-        """
+    def publish(self, stream: str, serial: int, pages: Iterable[tuple[str, bytes | None]]) -> None:
+        """Replace all pages of a stream, in their order, for the change with this serial; None is for those that go."""
         there = self.pages(stream)
-        for path in order({*pages, *there}):
-            between()
-            if path in pages:
-                self.write(f"{stream}/{path}", pages[path], there[path].token if path in there else None)
-            else:
+        for path, content in pages:
+            if content is None:
                 self.delete([f"{stream}/{path}"])
+            else:
+                self.write(f"{stream}/{path}", content, there[path].token if path in there else None)
 
 
 def _directory(text: str) -> Path:

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from lib.common.command import FoundError
+from lib.common.documents import time_text
 from lib.common.program import size_text
+from lib.index.requirements import Shelf, heights, required, unmet
 from wheels.channel.complaints import REMEDIES, Complaint, complaints_about
-from wheels.channel.documents import time_text
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import STORE, Build, Channel, File, StreamState
-from wheels.channel.requirements import Shelf, build_platforms, heights, required, unmet
 
 GROW: Final = "grow"
 SHRINK: Final = "shrink"
@@ -236,7 +236,7 @@ def _one_needed(channel: Channel, name: str, leaving: Set[str]) -> tuple[str, st
         there = channel.listing(name) if where == name else [*own, *channel.listing(name)]
         remaining = Shelf(file for file in there if file.filename not in leaving or (where != name and file in own))
         before = Shelf(there)
-        for one in unmet(own, remaining, build_platforms(stream), lambda project: project in projects):
+        for one in unmet(own, remaining, stream.platforms, lambda project: project in projects):
             serving = [file for file in before.serving(one.need) if file.filename in leaving]
             if serving:
                 best = max(serving, key=lambda file: (file.version, file.filename))

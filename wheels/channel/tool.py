@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
+from lib.common.documents import time_text
 from lib.common.program import size_text
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
-from wheels.channel.documents import time_text
 from wheels.channel.local_files import read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
@@ -61,18 +61,16 @@ def _stream_name(text: str) -> str:
     return text
 
 
-def _owner(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, names = text.partition("=")
-    if not name or not names:
-        raise ArgumentTypeError(f"{text}: expected OWNER=NAME,NAME, such as rocm=rocm,rocm-sdk-*")
-    return name, tuple(names.split(","))
+def _pair(text: str) -> tuple[str, tuple[str, ...]]:
+    name, _, items = text.partition("=")
+    if not name or not items:
+        raise ArgumentTypeError(f"{text}: expected NAME=ITEM,ITEM, such as rocm=rocm,rocm-sdk-* or all=../nightly/")
+    return name, tuple(items.split(","))
 
 
 def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
-    name, _, sources = text.partition("=")
-    if not sources:
-        raise ArgumentTypeError(f"{text}: expected STREAM=SOURCE,SOURCE, such as all=../nightly/")
-    return _stream_name(name), tuple(sources.split(","))
+    name, sources = _pair(text)
+    return _stream_name(name), sources
 
 
 def parser() -> argparse.ArgumentParser:
@@ -98,7 +96,7 @@ def parser() -> argparse.ArgumentParser:
     option = command("init", _init, "make a channel, add streams, or write all pages again")
     option("--stream", dest="streams", **many, type=_stream_name, help="a stream to make")
     option("--closed", **many, type=_stream_name, help="a stream that serves alone")
-    option("--owner", dest="owners", **many, type=_owner, metavar="OWNER=NAME,…", help="who has names")
+    option("--owner", dest="owners", **many, type=_pair, metavar="OWNER=NAME,…", help="who has names")
     text = "a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/"
     option("--aggregate", dest="aggregates", **many, type=_aggregate, metavar="STREAM=SOURCE,…", help=text)
     option("--title", help="headline of landing pages (default: Packages)")

@@ -6,21 +6,19 @@ It is met on one of them by an sdist, or by a wheel with tags for it.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from lib.wheel.machines import DEFAULT_PLATFORM, Machine, fits, holds, machines, platforms
-from wheels.channel.model import File, Need, StreamState
-from wheels.verify.wheel_set.closure import accepts
+from lib.index.model import Distribution, Need
+from lib.wheel.machines import DEFAULT_PLATFORM, Machine, accepts, fits, holds, machines
 
 
 @dataclass(frozen=True)
 class Unmet:
     """A requirement that nothing meets."""
 
-    by: File
+    by: Distribution
     need: Need
     machine: Machine
     """The first machine on which it is not met."""
@@ -36,14 +34,14 @@ class Unmet:
 
 
 class Shelf:
-    """Files side by side, as an installer sees them on an index."""
+    """Distributions side by side, as an installer sees them on an index."""
 
-    def __init__(self, files: Iterable[File]) -> None:
+    def __init__(self, files: Iterable[Distribution]) -> None:
         """Take the files that an index lists."""
-        self._projects: dict[str, list[File]] = {}
+        self._projects: dict[str, list[Distribution]] = {}
         for file in files:
             self._projects.setdefault(file.project, []).append(file)
-        self._found: dict[tuple[str, str], list[File]] = {}
+        self._found: dict[tuple[str, str], list[Distribution]] = {}
 
     @property
     def projects(self) -> Set[str]:
@@ -55,7 +53,7 @@ class Shelf:
         found: list[Version] = sorted({file.version for file in self._projects.get(project, ())}, reverse=True)
         return tuple(map(str, found[:3])) + (("…",) if len(found) > 3 else ())
 
-    def serving(self, need: Need) -> Sequence[File]:
+    def serving(self, need: Need) -> Sequence[Distribution]:
         """Return the files that a requirement accepts, wherever they can be installed."""
         key = need.project, str(need.requirement.specifier)
         if key not in self._found:
@@ -65,9 +63,9 @@ class Shelf:
 
 
 def unmet(
-    files: Iterable[File],
+    files: Iterable[Distribution],
     shelf: Shelf,
-    of_build: Callable[[str], frozenset[tuple[str, str]]],
+    of_build: Mapping[str, frozenset[tuple[str, str]]],
     counts: Callable[[str], bool],
 ) -> Iterator[Unmet]:
     """Yield the requirements of files that nothing on the shelf meets, each with the first extra that has it.
@@ -75,7 +73,8 @@ def unmet(
     `of_build` says what the build of a file is for, `counts` whether a project has to be there at all.
     """
     for file in files:
-        where = machines(file.filename, file.requires_python, of_build(file.filename))
+        built_for = of_build.get(file.filename, frozenset([DEFAULT_PLATFORM]))
+        where = machines(file.filename, file.requires_python, built_for)
         for need in file.needs:
             if not counts(need.project):
                 continue
@@ -88,13 +87,13 @@ def unmet(
                     break
 
 
-def _having(file: File, need: Need, where: Sequence[Machine]) -> Iterator[tuple[str, Machine]]:
+def _having(file: Distribution, need: Need, where: Sequence[Machine]) -> Iterator[tuple[str, Machine]]:
     """Yield for which extras, and on which machines, a file has a requirement."""
     for extra in ("", *file.extras) if "extra" in need.marker else ("",):
         yield from ((extra, machine) for machine in where if holds(need.marker, extra, machine))
 
 
-def required(files: Iterable[File], shelf: Shelf) -> dict[str, set[str]]:
+def required(files: Iterable[Distribution], shelf: Shelf) -> dict[str, set[str]]:
     """Return, for each file, the other files on the shelf that can serve one of its requirements, by name."""
     return {
         file.filename: {one.filename for need in file.needs for one in shelf.serving(need)} - {file.filename}
@@ -119,29 +118,3 @@ def heights(names: Collection[str], needs: Mapping[str, set[str]]) -> dict[str, 
     for name in sorted(names):
         height(name, (name,))
     return found
-
-
-def build_platforms(stream: StreamState) -> Callable[[str], frozenset[tuple[str, str]]]:
-    """Return what says for which platforms the build of a file is."""
-    known: dict[str, frozenset[tuple[str, str]]] = {}
-    for build in stream.builds:
-        known |= dict.fromkeys(build.files, platforms(build.files))
-    return lambda name: known.get(name, frozenset([DEFAULT_PLATFORM]))
-
-
-class CircleError(Exception):
-    """Projects that require each other: their pages cannot change one by one."""
-
-
-def project_order(files: Sequence[File]) -> list[str]:
-    """Return the projects of files so that each comes behind those that the files require of it.
-
-    Raises CircleError for projects that require each other.
-    """
-    needs: dict[str, set[str]] = {file.project: set() for file in sorted(files, key=lambda one: one.project)}
-    for file in files:
-        needs[file.project] |= ({need.project for need in file.needs} & needs.keys()) - {file.project}
-    try:
-        return list(TopologicalSorter(needs).static_order())
-    except CycleError as error:
-        raise CircleError(" -> ".join(error.args[1])) from None

@@ -1,39 +1,43 @@
-"""Lock files (PEP 751) of what a stream offers, one for each GPU.
+"""Lock files (PEP 751) of what an index offers, one for each GPU.
 
-A stream's lock has the newest build for a GPU, and the newest version of every other project that goes with it, such as
-a framework: whatever these require is in the lock, too. A project that requires what the stream lacks is left out.
+A lock has the newest build for a GPU, and the newest version of every other project that goes with it, such as a
+framework: whatever these require is in the lock, too. A project that requires what the index lacks is left out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from urllib.parse import urljoin
 
+from lib.index.model import Distribution, Need, need
+from lib.index.requirements import Shelf
 from lib.index.selector import TargetPackage
-from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, fits, holds
-from wheels.channel.model import Build, Channel, File, Need, need
-from wheels.channel.requirements import Shelf
-from wheels.verify.wheel_set.closure import accepts
+from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, accepts, fits, holds
 
 
-def lock_of(channel: Channel, stream: str, build: Build, target: TargetPackage) -> str:
-    """Return the lock of a stream for a GPU."""
-    listing = channel.listing(stream)
-    shelf = Shelf(listing)
+def lock_file(files: Sequence[Distribution], newest: Collection[str], target: TargetPackage, url: str = "") -> str:
+    """Return the lock of files for a GPU; `newest` names those of the newest build.
+
+    `url` is where the index is served, with `/` at its end. Without it, the lock has paths.
+    """
+    shelf = Shelf(files)
     machine = Machine(PYTHONS[-1], *DEFAULT_PLATFORM)
-    fronts = [one for one in listing if one.filename in build.files and one.is_wheel and target.extra in one.extras]
-    chosen: dict[str, File] = {}
+    fronts = [one for one in files if one.filename in newest and one.is_wheel and target.extra in one.extras]
+    chosen: dict[str, Distribution] = {}
     for front in fronts[:1]:
         wanted = need(f"{front.project}[{target.extra}]=={front.version}")
         chosen = _with(wanted, shelf, machine, {front.project: front}) or {}
-    others = shelf.projects - {channel.files[name].project for name in build.files}
+    others = shelf.projects - {one.project for one in files if one.filename in newest}
     for project in sorted(others) if chosen else ():
         for file in sorted(shelf.serving(need(project)), key=lambda one: one.version, reverse=True):
             found = _with(need(f"{project}=={file.version}"), shelf, machine, chosen)
             if found is not None:
                 chosen = found
                 break
-    return _toml(channel, listing, chosen)
+    return _toml(files, chosen, url)
 
 
-def _with(wanted: Need, shelf: Shelf, machine: Machine, chosen: Mapping[str, File]) -> dict[str, File] | None:
+def _with(
+    wanted: Need, shelf: Shelf, machine: Machine, chosen: Mapping[str, Distribution]
+) -> dict[str, Distribution] | None:
     """Return what is chosen together with what a requirement brings, None if that does not go together."""
     found, waiting, seen = dict(chosen), [wanted], set[str]()
     while waiting:
@@ -53,15 +57,15 @@ def _with(wanted: Need, shelf: Shelf, machine: Machine, chosen: Mapping[str, Fil
     return found
 
 
-def _toml(channel: Channel, listing: Sequence[File], chosen: Mapping[str, File]) -> str:
+def _toml(files: Sequence[Distribution], chosen: Mapping[str, Distribution], base: str) -> str:
     lines = ['lock-version = "1.0"', 'created-by = "rocm-wheels"']
     for project, file in sorted(chosen.items()):
         lines += ["", "[[packages]]", f'name = "{project}"', f'version = "{file.version}"']
-        same = [one for one in listing if one.project == project and one.version == file.version]
+        same = [one for one in files if one.project == project and one.version == file.version]
         wheels = [one for one in same if one.is_wheel and not one.label]
         for one in wheels or same:
-            where = f'url = "{channel.url}{one.path}"' if channel.url else f'path = "../{one.path}"'
+            where = urljoin(base, one.stored)
             lines += ["[[packages.wheels]]" if one.is_wheel else "[packages.sdist]", f'name = "{one.filename}"']
-            lines += [f'url = "{one.url}"' if one.url else where]
+            lines += [f'{"url" if "://" in where else "path"} = "{where}"']
             lines += [f"size = {one.size}", f'hashes = {{sha256 = "{one.sha256}"}}']
     return "\n".join(lines) + "\n"
