@@ -14,7 +14,7 @@ from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, accepts, fits
 
 
 def lock_file(files: Sequence[Distribution], newest: Collection[str], target: TargetPackage, url: str = "") -> str:
-    """Return the lock of files for a GPU; `newest` names those of the newest build.
+    """Return the lock of files for a GPU; `newest` names the files of the newest build.
 
     `url` is where the index is served, with `/` at its end. Without it, the lock has paths.
     """

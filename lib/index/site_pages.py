@@ -5,14 +5,16 @@ site_pages(Site("ROCm", style, script), distributions, variants, selector)["gfx9
 
 import json
 import posixpath
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 
+from lib.common.command import FoundError
 from lib.index.downloads import find_offers
 from lib.index.landing_page import Site, people_page
 from lib.index.model import STATIC, Distribution, Index, VariantList, indexes
 from lib.index.selector import Selector
-from lib.index.simple_api import api_pages, find_links_page
+from lib.index.simple_api import SIMPLE, api_pages, find_links_page
 
 INDEX_JSON = "index.json"
 INDEX_HTML = "index.html"
@@ -56,3 +58,29 @@ def site_pages(
         page = people_page(here, index, find_offers(told, index, selector), selector)
         found[posixpath.join(index.directory, INDEX_HTML)] = page
     return found
+
+
+def page_order(paths: Iterable[str], files: Sequence[Distribution]) -> list[str]:
+    """Return paths of pages in the order in which they may begin to list files, one by one; backwards, cease to.
+
+    The pages of a project come behind those that its files require, then pages that lead to several projects. Raises
+    FoundError for projects that require each other.
+    """
+    needs: dict[str, set[str]] = {file.project: set() for file in sorted(files, key=lambda one: one.project)}
+    for file in files:
+        needs[file.project] |= ({need.project for need in file.needs} & needs.keys()) - {file.project}
+    try:
+        places = {project: place for place, project in enumerate(TopologicalSorter(needs).static_order())}
+    except CycleError as error:
+        raise FoundError(
+            f"these projects require each other: {' -> '.join(error.args[1])}. A bucket shows pages one by one, and "
+            "each has to be closed; let one of them require less, or use a directory"
+        ) from None
+
+    def key(path: str) -> tuple[int, int, str]:
+        parts = path.split("/")
+        if len(parts) > 2 and parts[-3] == SIMPLE:
+            return 0, places.get(parts[-2], -1), path
+        return 1 if len(parts) > 1 and parts[-2] == SIMPLE else 2, 0, path
+
+    return sorted(paths, key=key)

@@ -21,14 +21,12 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from lib.common.command import CannotRunError
-from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import METADATA_SUFFIX, STORE
 from wheels.channel.place import ANYTHING, ChangedError, Place, StoredFile, StoredText
 
 #: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
 SHA256: Final = "sha256"
-CHUNK: Final = 1 << 20
 #: How often a request is tried again, each time after a longer pause (botocore's `max_attempts` in a Config).
 RETRIES: Final = 8
 #: Error codes: the object is not as expected; another write of it was under way.
@@ -38,11 +36,10 @@ _UNKNOWN_CONDITION: Final = frozenset({"400", "InvalidArgument", "501", "NotImpl
 _ABSENT: Final = frozenset({"404", "NoSuchKey"})
 #: Each with the types of its files. Browsers want `text/html` of pages, which installers take, too.
 _TYPES: Final = {
-    INDEX_SUFFIX: "application/json",
-    "channel.json": "application/json",
+    "index.json": "application/vnd.pypi.simple.v1+json",
     ".gz": "application/gzip",
     ".html": "text/html; charset=utf-8",
-    ".json": "application/vnd.pypi.simple.v1+json",
+    ".json": "application/json",
     METADATA_SUFFIX: "text/plain; charset=utf-8",
     ".toml": "application/toml",
     ".whl": "application/zip",
@@ -197,7 +194,7 @@ class BucketPlace(Place):
             if stored := _stored_sha256(head):
                 return stored
             digest = hashlib.sha256()
-            for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(CHUNK):
+            for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(1 << 20):
                 digest.update(chunk)
             return digest.hexdigest()
 

@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lib.common.command import FoundError
 from lib.common.program import ToolError, size_text
+from lib.index.site_pages import page_order
 from wheels.channel.local_files import LocalFile
 from wheels.channel.locks import ChannelLock, locked
 from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Channel, from_json
-from wheels.channel.pages import page_order, project_order, stream_pages
+from wheels.channel.pages import stream_pages
 from wheels.channel.place import ChangedError, Place
 from wheels.channel.plan import SHRINK, ChannelChange
 
 
-def read_channel(place: Place) -> tuple[Channel, str]:
-    """Return the state, and the token of its file. Raises ToolError if there is no channel."""
+def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str]:
+    """Return the state, and the token of its file; or `new`. Raises ToolError if there is neither."""
     there = place.read(CHANNEL)
+    if there is None and new:
+        return new, ""
     if there is None:
         raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Call rocm-wheels channel init")
     return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
@@ -43,7 +46,7 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
                 return made
             _send(place, made.uploads)  # Somebody may have deleted what was there.
             if place.is_ordered:  # Whether there is an order.
-                project_order([made.after.files[name] for name in made.names])
+                page_order((), [made.after.files[name] for name in made.names])
             lock.renew()
             place.write(JOURNAL, _journal(made), None)
             _finish(place, lock, made)
@@ -103,8 +106,8 @@ def _pages(
     if place.is_ordered:
         shrinks = made.streams[stream] == SHRINK
         files = (before if shrinks else made.after).files
-        order = project_order([files[name] for name in made.names if name in files])
-        paths = page_order({*pages, *place.pages(stream)}, order)[:: -1 if shrinks else 1]
+        listed = [files[name] for name in made.names if name in files]
+        paths = page_order({*pages, *place.pages(stream)}, listed)[:: -1 if shrinks else 1]
     for path in paths:
         lock.renew()
         yield path, pages.get(path)

@@ -16,7 +16,9 @@ def check(place: Place) -> tuple[Channel, list[Complaint]]:
     """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
     for _ in range(_TRIES):
         channel, token = read_channel(place)
-        found = [*_store(place, channel), *_pages(place, channel), *_journal(place)]
+        found = [*_store(place, channel), *_pages(place, channel)]
+        if place.read(JOURNAL) is not None and place.read(LOCK) is None:
+            found.append(Complaint("unfinished", "", "a change was interrupted"))
         found += (one for name in sorted(channel.streams) for one in complaints_about(channel, name))
         if read_channel(place)[1] == token:
             break
@@ -49,8 +51,3 @@ def _pages(place: Place, channel: Channel) -> Iterator[Complaint]:
                 yield Complaint("wrong-page", name, f"{path}: is not what {name} has")
         for path in sorted(place.pages(name).keys() - pages.keys()):
             yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")
-
-
-def _journal(place: Place) -> Iterator[Complaint]:
-    if place.read(JOURNAL) is not None and place.read(LOCK) is None:
-        yield Complaint("unfinished", "", "a change was interrupted")

@@ -50,10 +50,9 @@ def unmet_requirements(channel: Channel, name: str, files: Iterable[File]) -> It
     In a closed stream all of them count. In another one those count that the stream has some version of, or an owner.
     """
     stream, shelf = channel.streams[name], Shelf(channel.listing(name))
-    there = set(shelf.projects)
 
     def counts(project: str) -> bool:
-        return stream.closed or project in there or bool(channel.owners_of(project))
+        return stream.closed or project in shelf.projects or bool(channel.owners_of(project))
 
     for one in unmet(files, shelf, stream.platforms, counts):
         yield Complaint("unmet", name, str(one))
@@ -82,10 +81,8 @@ def not_last(channel: Channel, name: str) -> Iterator[Complaint]:
     last, own = (_newest(channel, files) for files in (stream.files, stream.newest.files))
     said = {}
     for key, file in sorted(own.items()):
-        if last[key].version > file.version:
-            text = (
-                f"{file.project} {file.version} is the newest build, and installers take {last[key].version} for newer"
-            )
+        if (newer := last[key].version) > file.version:
+            text = f"{file.project} {file.version} is the newest build, and installers take {newer} for newer"
             said[text] = Complaint("order", name, text)
     yield from said.values()
 

@@ -19,7 +19,6 @@ from wheels.channel.place import ChangedError, Place, StoredText
 
 #: Seconds after which a lock that its owner has not renewed is free.
 EXPIRY: Final = 120
-_POLL: Final = 0.2
 
 
 def _boot() -> str:
@@ -72,7 +71,7 @@ class ChannelLock:
             if not said:
                 print(f"waiting for {owner}", file=sys.stderr)
                 said = True
-            time.sleep(_POLL)
+            time.sleep(0.2)
 
     @staticmethod
     def _owner(there: StoredText | None) -> dict[str, Any]:

@@ -8,9 +8,9 @@ import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Self
+from typing import Final
 
-from lib.common.command import FoundError
+from lib.common.command import FoundError, some
 from lib.common.documents import time_text
 from lib.common.program import size_text
 from lib.index.requirements import Shelf, heights, required, unmet
@@ -20,8 +20,6 @@ from wheels.channel.model import STORE, Build, Channel, File, StreamState
 
 GROW: Final = "grow"
 SHRINK: Final = "shrink"
-BOTH: Final = "grow and shrink"
-_SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
@@ -41,39 +39,13 @@ class ChannelChange:
     lines: tuple[str, ...] = ()
     """What happens, for people."""
 
-    @classmethod
-    def joined(cls, changes: Sequence[Self]) -> Self:
-        """Return what several changes do, one after the other."""
-        streams: dict[str, str] = {}
-        for one in changes:
-            streams |= {name: way if streams.get(name, way) == way else BOTH for name, way in one.streams.items()}
-        return cls(
-            changes[-1].after,
-            streams,
-            tuple(name for one in changes for name in one.names),
-            deletes=tuple(path for one in changes for path in one.deletes),
-            lines=tuple(line for one in changes for line in one.lines),
-        )
-
-    def document(self) -> dict[str, Any]:
-        """Return it for programs."""
-        return {
-            "serial": self.after.serial,
-            "streams": self.streams,
-            "files": list(self.names),
-            "deletes": list(self.deletes),
-            "lines": list(self.lines),
-        }
-
 
 def refuse(complaints: Sequence[Complaint]) -> None:
     """Raise FoundError if there are complaints: it names the first ones and the remedy of each kind."""
-    if not complaints:
-        return
-    lines = [f"  {one}" for one in complaints[:_SHOWN]]
-    lines += [f"  and {len(complaints) - _SHOWN} more"] if len(complaints) > _SHOWN else []
-    remedies = dict.fromkeys(REMEDIES[one.kind] for one in complaints)
-    raise FoundError("nothing was changed:\n" + "\n".join(lines) + "\n" + "\n".join(f"{one}." for one in remedies))
+    if complaints:
+        said = some([f"  {one}" for one in complaints], 5, "\n")
+        remedies = dict.fromkeys(f"{REMEDIES[one.kind]}." for one in complaints)
+        raise FoundError("\n".join(["nothing was changed:", said, *remedies]))
 
 
 def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
@@ -86,11 +58,10 @@ def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
             where = "retired" if retired else "in the channel"
             lines += [f"  {file.filename}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
     if lines:
+        lines = ["the channel has, or had, other bytes under the same name:", *lines]
+        why = "lock files and caches have their hashes"
         raise FoundError(
-            "the channel has, or had, other bytes under the same name:\n"
-            + "\n".join(lines)
-            + "\nPublished files never "
-            "change, retired or not: lock files and caches have their hashes. Build another version"
+            "\n".join([*lines, f"Published files never change, retired or not: {why}. Build another version"])
         )
 
 

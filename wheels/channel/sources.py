@@ -61,10 +61,9 @@ def _read(place: Place, where: str) -> bytes:
     expected = "a channel there. Correct the sources of the stream"
     if "://" in where:
         return _fetch(where, expected)
-    there = place.read(where)
-    if there is None:
-        raise CannotRunError(f"{where}: no such file; expected {expected}")
-    return there.content
+    if there := place.read(where):
+        return there.content
+    raise CannotRunError(f"{where}: no such file; expected {expected}")
 
 
 def _joined(base: str, path: str) -> str:

@@ -117,28 +117,27 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
-def _carry_out(place: Place, given: Namespace, *plans: Plan) -> int:
-    """Change the channel, or say what would change: one change after the other."""
+def _carry_out(place: Place, given: Namespace, *plans: Plan, new: Channel | None = None) -> int:
+    """Change the channel, or a `new` one, or say what would change: one change after the other."""
+    if new and not given.dry_run:
+        with suppress(ChangedError):  # There is one already.
+            place.write(CHANNEL, new.to_json(), None)
     made: list[ChannelChange] = []
     for plan in plans:
         if given.dry_run:
-            made.append(plan(made[-1].after if made else NEW if _is_new(place, given) else read_channel(place)[0]))
+            made.append(plan(made[-1].after if made else read_channel(place, new)[0]))
         else:
             made.append(change(place, given.wait, plan))
-    whole = ChannelChange.joined(made)
-    if given.json:
-        print(json.dumps(whole.document(), indent=1))
-        return OK
-    if whole.lines:
-        print("\n".join(whole.lines))
+    document: dict[str, Any] = {"serial": made[-1].after.serial}
+    names = dict.fromkeys(name for one in made for name in one.streams)
+    document["streams"] = {name: ", ".join(one.streams[name] for one in made if name in one.streams) for name in names}
+    document["files"] = [name for one in made for name in one.names]
+    document["deletes"] = [path for one in made for path in one.deletes]
+    document["lines"] = [line for one in made for line in one.lines]
     done = "would change" if given.dry_run else "changed"
-    print(f"{done} {', '.join(whole.streams) or 'no pages'} of {place.shown}")
+    text = "\n".join([*document["lines"], f"{done} {', '.join(names) or 'no pages'} of {place.shown}"])
+    print(json.dumps(document, indent=1) if given.json else text)
     return OK
-
-
-def _is_new(place: Place, given: Namespace) -> bool:
-    """Whether the command makes the channel."""
-    return given.command == "init" and place.read(CHANNEL) is None
 
 
 def _init(place: Place, given: Namespace) -> int:
@@ -160,10 +159,7 @@ def _init(place: Place, given: Namespace) -> int:
         lines = [f"make   {name}/" for name in new] + [f"pages  {name}/" for name in streams if name not in new]
         return ChannelChange(after, dict.fromkeys(streams, GROW), lines=tuple(lines))
 
-    if not given.dry_run and _is_new(place, given):
-        with suppress(ChangedError):  # Somebody else was faster.
-            place.write(CHANNEL, NEW.to_json(), None)
-    return _carry_out(place, given, plan)
+    return _carry_out(place, given, plan, new=NEW)
 
 
 def _add(place: Place, given: Namespace) -> int:
