@@ -125,6 +125,12 @@ class MemoryPlace(Place):
         """Return a digest."""
         return hashlib.sha256(self.objects[path]).hexdigest()
 
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Copy an object out."""
+        target = folder / posixpath.basename(path)
+        target.write_bytes(self.objects[path])
+        return target
+
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects, one after the other."""
         for path in paths:

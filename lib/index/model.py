@@ -49,6 +49,11 @@ class Need:
     marker: str
     """Empty if it holds always."""
 
+    @property
+    def pinned(self) -> bool:
+        """Whether it accepts one version only. Such requirements bring files that were withdrawn, too (PEP 592)."""
+        return any(one.operator in ("==", "===") and "*" not in one.version for one in self.requirement.specifier)
+
     def __str__(self) -> str:
         """Write it without its marker."""
         return str(self.requirement).partition(";")[0].strip()
@@ -91,6 +96,8 @@ class Distribution:
     stored: str = ""
     #: Since when it is there, in seconds since 1970; None for all files alike.
     uploaded: int | None = None
+    #: Why it was withdrawn (PEP 592); "" if it was not.
+    yanked: str = ""
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:

@@ -58,6 +58,7 @@ class Shelf:
         key = need.project, str(need.requirement.specifier)
         if key not in self._found:
             there = self._projects.get(need.project, ())
+            there = [one for one in there if need.pinned or not one.yanked]
             self._found[key] = [one for one in there if accepts(need.requirement, one.version)]
         return self._found[key]
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any, Final
 
 import boto3
@@ -197,6 +198,14 @@ class BucketPlace(Place):
             for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(1 << 20):
                 digest.update(chunk)
             return digest.hexdigest()
+
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Download an object."""
+        target = folder / posixpath.basename(path)
+        with self._errors(f"read {path}"):
+            where = self._object(path)
+            self._client.download_file(where["Bucket"], where["Key"], str(target))
+        return target
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects that are there, or not any more."""

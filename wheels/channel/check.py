@@ -34,6 +34,12 @@ def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
             elif (found := place.sha256(path)) != digest:
                 yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, name)}")
 
+    for path in channel.proofs:
+        if path not in there:
+            yield Complaint("missing-file", "", f"{path}: is missing, the proof of a promotion")
+        elif (found := place.sha256(path)) != path.split("/")[1]:
+            yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, the proof of a promotion")
+
 
 def _where(channel: Channel, name: str) -> str:
     streams = [stream for stream, one in sorted(channel.streams.items()) if name in one.files]

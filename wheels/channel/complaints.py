@@ -78,7 +78,8 @@ def not_last(channel: Channel, name: str) -> Iterator[Complaint]:
     stream = channel.streams[name]
     if stream.newest is None:
         return
-    last, own = (_newest(channel, files) for files in (stream.files, stream.newest.files))
+    there = ({n: d for n, d in one.items() if n not in stream.withdrawn} for one in (stream.files, stream.newest.files))
+    last, own = (_newest(channel, files) for files in there)
     said = {}
     for key, file in sorted(own.items()):
         if (newer := last[key].version) > file.version:

@@ -176,6 +176,10 @@ class DirectoryPlace(Place):
         """Return the SHA-256 of the bytes that are there, in hex."""
         return file_sha256(self._path(path))
 
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Return the path of a file."""
+        return self._path(path)
+
     def delete(self, paths: Sequence[str]) -> None:
         """Delete files, and the directories that become empty."""
         for path in paths:

@@ -22,7 +22,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
+from lib.common.command import FoundError, some
 from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
@@ -85,6 +87,18 @@ class File(Distribution):
 
 
 @dataclass(frozen=True)
+class Promotion:
+    """Says from which candidate a release came."""
+
+    stream: str
+    version: str
+    digests: Mapping[str, str]
+    """For each file of the release, the SHA-256 of the candidate's file."""
+    proof: str
+    """Path of the proof in the channel."""
+
+
+@dataclass(frozen=True)
 class Build:
     """What one `add` brought to a stream."""
 
@@ -96,6 +110,8 @@ class Build:
     """Whether it belongs to an older line, so that it need not sort last."""
     selector: Any = None
     """Data of `_distributions.json`, of the newest build."""
+    promoted: Promotion | None = None
+    """The candidate that it came from."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +126,8 @@ class StreamState:
     """Of an aggregate: streams whose files it lists, as paths or URLs of directories (`../torch/stable/`)."""
     leaving: Mapping[str, Time] = field(default_factory=dict)
     """Files that are retired as soon as clients have forgotten what requires them: since when they may go."""
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
+    """Why files were withdrawn (PEP 592)."""
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -118,8 +136,9 @@ class StreamState:
 
     @property
     def newest(self) -> Build | None:
-        """The newest build that is not of an older line."""
-        return next((build for build in reversed(self.builds) if not build.older), None)
+        """The newest build that is not of an older line, and was not withdrawn."""
+        known = self.withdrawn.keys()
+        return next((one for one in reversed(self.builds) if not (one.older or one.files.keys() <= known)), None)
 
     @cached_property
     def platforms(self) -> dict[str, frozenset[tuple[str, str]]]:
@@ -130,7 +149,8 @@ class StreamState:
         """Return the stream without some files, and without builds that have no others."""
         kept = [replace(one, files={n: d for n, d in one.files.items() if n not in names}) for one in self.builds]
         leaving = {name: due for name, due in self.leaving.items() if name not in names}
-        return replace(self, builds=tuple(one for one in kept if one.files), leaving=leaving)
+        withdrawn = {name: reason for name, reason in self.withdrawn.items() if name not in names}
+        return replace(self, builds=tuple(one for one in kept if one.files), leaving=leaving, withdrawn=withdrawn)
 
 
 @dataclass(frozen=True)
@@ -162,8 +182,33 @@ class Channel:
 
     def listing(self, stream: str) -> list[File]:
         """Return the distributions that a stream lists, by name."""
-        found = (self.files[name] for name in sorted(self.streams[stream].files))
+        found = (self.listed_file(stream, name) for name in sorted(self.streams[stream].files))
         return [one for one in found if not one.is_variant_list]
+
+    def listed_file(self, stream: str, name: str) -> File:
+        """Return a file as a stream lists it."""
+        reason = self.streams[stream].withdrawn.get(name)
+        return replace(self.files[name], yanked=reason) if reason else self.files[name]
+
+    def of_version(self, stream: str, version: Version) -> list[File]:
+        """Return all files of a version that a stream lists; of all local ones, if it has none.
+
+        Raises FoundError if there is none.
+        """
+        listed = [self.listed_file(stream, name) for name in sorted(self.stream(stream).files)]
+        found = [
+            one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
+        ]
+        if not found:
+            there = sorted({one.version for one in listed}, reverse=True)
+            raise FoundError(f"{stream}: has no {version}; expected one of its versions: {some(list(map(str, there)))}")
+        return found
+
+    @property
+    def proofs(self) -> list[str]:
+        """The paths of the proofs of all promotions."""
+        builds = (build for one in self.streams.values() for build in one.builds)
+        return [build.promoted.proof for build in builds if build.promoted]
 
     def owners_of(self, project: str) -> list[str]:
         """Return who owns a name."""

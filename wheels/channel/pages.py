@@ -22,7 +22,10 @@ def stream_pages(channel: Channel, name: str) -> dict[str, bytes]:
     """Return the content of all pages of a stream, by path; those for people show the newest build."""
     stream = channel.streams[name]
     added = {file: build.added for build in stream.builds for file in build.files}
-    listed = [channel.files[file].listed(directory, added[file]) for file, directory in sorted(stream.files.items())]
+    listed = [
+        channel.listed_file(name, file).listed(directory, added[file])
+        for file, directory in sorted(stream.files.items())
+    ]
     newest = stream.newest
     selector = None
     locks = {}

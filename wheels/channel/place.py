@@ -72,6 +72,10 @@ class Place(ABC):
         """Return the SHA-256 of the bytes that are there, in hex."""
 
     @abstractmethod
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Return where a file is on this machine; in `folder` if it had to be fetched."""
+
+    @abstractmethod
     def delete(self, paths: Sequence[str]) -> None:
         """Delete files that are there, or not any more."""
 

@@ -3,6 +3,8 @@
     rocm-wheels channel init   --channel PLACE --stream nightly --stream stable
     rocm-wheels channel add    --channel PLACE --stream nightly DIST...
     rocm-wheels channel retire --channel PLACE --stream nightly --older-than 30d --keep-last 3
+    rocm-wheels channel promote --channel PLACE 10.1.0rc2 --from rc --to stable DIST...
+    rocm-wheels channel withdraw --channel PLACE 10.1.0 --stream stable --reason TEXT
     rocm-wheels channel check  --channel PLACE
     rocm-wheels channel show   --channel PLACE
 
@@ -23,6 +25,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from packaging.version import Version
+
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.common.documents import time_text
 from lib.common.program import size_text
@@ -32,7 +36,8 @@ from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, ChannelChange, Selection, add, keep, retire
+from wheels.channel.plan import GROW, ChannelChange, Selection, add, keep, retire, withdraw
+from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 
 EPILOG: Final = """places:
@@ -59,6 +64,13 @@ def _stream_name(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9][a-z0-9._-]*", text) or text in _TAKEN:
         raise ArgumentTypeError(f"{text}: expected a name of a stream, such as nightly")
     return text
+
+
+def _version(text: str) -> Version:
+    try:
+        return Version(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text}: expected a version (PEP 440), such as 10.1.0rc2") from None
 
 
 def _pair(text: str) -> tuple[str, tuple[str, ...]]:
@@ -112,6 +124,20 @@ def parser() -> argparse.ArgumentParser:
     option("--stream", required=True, help="the stream")
     option("--older-than", type=_seconds, required=True, metavar="TIME", help="age of what is retired: 30d")
     option("--keep-last", type=int, default=1, metavar="N", help="how many builds stay anyway (default: 1)")
+    option = command("promote", _promote, "make a release of a candidate, with proof")
+    option("version", type=_version, metavar="VERSION", help="of the candidate: 10.1.0rc2")
+    option("--from", dest="stream", required=True, metavar="STREAM", help="the stream of the candidate")
+    option("--to", required=True, metavar="STREAM", help="the stream of the release")
+    option("--version", dest="new", type=_version, help="of the release (default: 10.1.0, of 10.1.0rc2)")
+    text = "member of a wheel that pins the candidate, with the version as text: torch/version.py"
+    option("--rewrite", dest="members", **many, metavar="MEMBER", help=text)
+    option("--older", action="store_true", help="the release belongs to an older line, and need not sort last")
+    option("dist", nargs="*", type=Path, metavar="DIST", help="what was built again with the release's version")
+    option = command("withdraw", _withdraw, "withdraw a version (PEP 592): only those who pin it get it")
+    option("version", type=_version, metavar="VERSION", help="the version")
+    option("--stream", required=True, help="the stream")
+    option("--reason", default="", metavar="TEXT", help="why, for people who install it")
+    option("--undo", action="store_true", help="offer it again")
     command("check", _check, "compare files, pages and requirements with the state", changes=False)
     command("show", _show, "list streams and builds", changes=False)
     return result
@@ -191,6 +217,21 @@ def _retire(place: Place, given: Namespace) -> int:
     return _carry_out(place, given, plan)
 
 
+def _promote(place: Place, given: Namespace) -> int:
+    request = Request(given.stream, given.to, given.version, given.new, tuple(given.members), given.older)
+    now = int(time.time())
+    with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
+        files = read_local(given.dist) if given.dist else []
+        release = choose(read_channel(place)[0], request).prepare(place, files, Path(scratch))
+        return _carry_out(place, given, lambda channel: release.plan(channel, now))
+
+
+def _withdraw(place: Place, given: Namespace) -> int:
+    if bool(given.reason.strip()) == given.undo:
+        raise CannotRunError("--reason: expected a reason, which installers show; or --undo without one")
+    return _carry_out(place, given, lambda channel: withdraw(channel, given.stream, given.version, given.reason))
+
+
 def _check(place: Place, given: Namespace) -> int:
     """Say what is wrong."""
     channel, found = check(place)
@@ -216,6 +257,8 @@ def _show(place: Place, given: Namespace) -> int:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
             going = ", retired" if stream.leaving.keys() & build.files.keys() else ""
+            going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
+            going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
             print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
     print(f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {channel.grace} s")
@@ -224,7 +267,13 @@ def _show(place: Place, given: Namespace) -> int:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    given = parser().parse_args(argv)
+    command_line = parser()
+    # argparse knows no positional arguments behind options, if others stand before these.
+    given, rest = command_line.parse_known_args(argv)
+    if "dist" not in given or any(one.startswith("-") for one in rest):
+        given = command_line.parse_args(argv)
+    else:
+        given.dist += map(Path, rest)
     interrupted = "what is listed is whole, and the next call completes this one"
     return run_command(
         f"rocm-wheels channel {given.command}",
