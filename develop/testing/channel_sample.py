@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from wheels.channel.local_files import LocalFile
-from wheels.channel.place import ANYTHING, ChangedError, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, ChangedError, Place, StoredFile, StoredText
 
 #: When all builds of tests are added, in seconds since 1970.
 NOW = 1_800_000_000
@@ -84,11 +84,10 @@ def build(directory: Path, version: str, *, core: bytes = b"") -> Path:
     )
 
 
-class MemoryPlace:
+class MemoryPlace(Place):
     """A bucket in memory. `step` is called before each thing that changes it, and `listing` says what it lists."""
 
     shown = "memory"
-    has_links = False
 
     def __init__(self, step: Callable[[], None] = lambda: None) -> None:
         """Begin empty."""
@@ -126,23 +125,17 @@ class MemoryPlace:
         """Return a digest."""
         return hashlib.sha256(self.objects[path]).hexdigest()
 
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Copy an object out."""
+        target = folder / posixpath.basename(path)
+        target.write_bytes(self.objects[path])
+        return target
+
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects, one after the other."""
         for path in paths:
             self.step()
             self.objects.pop(path, None)
-
-    def is_free(self, name: str) -> bool:
-        """Whether nothing lies below a name."""
-        return not self.list(f"{name}/")
-
-    def link(self, name: str, target: str) -> None:
-        """Fail: there are none."""
-        raise NotImplementedError(name, target)
-
-    def links(self) -> Mapping[str, str]:
-        """Return nothing."""
-        return {}
 
 
 def directory_objects(root: Path, stream: str) -> dict[str, bytes]:

@@ -10,34 +10,15 @@ what one of the extras for a target brings.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from packaging.requirements import Requirement
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import NormalizedName
 
 from lib.index.model import Distribution, Index
 from lib.index.selector import Selector
+from lib.wheel.machines import Machine, holds
 
-#: The machine that markers are evaluated for: what a page says must not depend on where it is written. It has Linux,
+#: The machines that markers are evaluated for: what a page says must not depend on where it is written. It has Linux,
 #: unless all packages are for Windows.
-MACHINE: Mapping[str, str] = {
-    "implementation_name": "cpython",
-    "implementation_version": "3.13.0",
-    "os_name": "posix",
-    "platform_machine": "x86_64",
-    "platform_python_implementation": "CPython",
-    "platform_release": "",
-    "platform_system": "Linux",
-    "platform_version": "",
-    "python_full_version": "3.13.0",
-    "python_version": "3.13",
-    "sys_platform": "linux",
-}
-_WINDOWS: Mapping[str, str] = {
-    **MACHINE,
-    "os_name": "nt",
-    "platform_machine": "AMD64",
-    "platform_system": "Windows",
-    "sys_platform": "win32",
-}
+_LINUX, _WINDOWS = (Machine("3.13", system, "x86_64") for system in ("Linux", "Windows"))
 
 
 @dataclass(frozen=True)
@@ -77,8 +58,8 @@ def find_offers(distributions: Iterable[Distribution], index: Index, selector: S
 
     `distributions` come from all indexes: where the sdist is listed, it offers what the static wheel does, and more.
     """
-    machine = _WINDOWS if index.platforms == ("Windows",) else MACHINE
-    platform = machine["platform_system"]
+    machine = _WINDOWS if index.platforms == ("Windows",) else _LINUX
+    platform = machine.system
     plain = (one for one in distributions if one.is_wheel and not one.label)
     wheels = {one.project: one for one in plain if one.platform in ("", platform)}
     # The selector's project has an sdist; others, such as a framework, may have extras as well.
@@ -107,30 +88,23 @@ def _choosing_offers(named: list[Offer], selector: Selector) -> list[Offer]:
     return made
 
 
-def _offer(
-    front: Distribution, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Mapping[str, str]
-) -> Offer:
+def _offer(front: Distribution, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Machine) -> Offer:
     brought = _closure(front.project, extra, wheels, machine)
     size = sum(wheels[name].size for name in brought)
     return Offer(extra, tuple(sorted(brought - {front.project})), size, size)
 
 
 def _closure(
-    project: NormalizedName, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Mapping[str, str]
+    project: NormalizedName, extra: str, wheels: Mapping[NormalizedName, Distribution], machine: Machine
 ) -> set[NormalizedName]:
     """Return the projects of the index that a requirement brings, itself and what these require included."""
     waiting = [(project, extra), (project, "")]
     seen = set(waiting)
     while waiting:
         name, wanted = waiting.pop()
-        for requirement in wheels[name].requires:
-            required = canonicalize_name(requirement.name)
-            if required in wheels and _applies(requirement, wanted, machine):
-                more = {(required, one) for one in ("", *requirement.extras)} - seen
+        for need in wheels[name].needs:
+            if need.project in wheels and holds(need.marker, wanted, machine):
+                more = {(need.project, one) for one in ("", *need.extras)} - seen
                 seen |= more
                 waiting += sorted(more)
     return {name for name, _ in seen}
-
-
-def _applies(requirement: Requirement, extra: str, machine: Mapping[str, str]) -> bool:
-    return requirement.marker is None or requirement.marker.evaluate({**machine, "extra": extra})

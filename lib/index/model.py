@@ -10,7 +10,7 @@ import hashlib
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Self
@@ -36,6 +36,35 @@ from lib.variants.variant_format import index_name, merge_variants, split_label
 STATIC = "static"
 #: What platform tags begin with, and the platforms.
 _PLATFORMS = {"linux": "Linux", "manylinux": "Linux", "musllinux": "Linux", "win": "Windows"}
+
+
+@dataclass(frozen=True)
+class Need:
+    """A requirement, and what is asked of it often."""
+
+    requirement: Requirement
+    project: NormalizedName
+    extras: frozenset[str]
+    """Normalised."""
+    marker: str
+    """Empty if it holds always."""
+
+    @property
+    def pinned(self) -> bool:
+        """Whether it accepts one version only. Such requirements bring files that were withdrawn, too (PEP 592)."""
+        return any(one.operator in ("==", "===") and "*" not in one.version for one in self.requirement.specifier)
+
+    def __str__(self) -> str:
+        """Write it without its marker."""
+        return str(self.requirement).partition(";")[0].strip()
+
+
+@lru_cache(maxsize=100_000)
+def need(text: str) -> Need:
+    """Read a requirement (PEP 508)."""
+    one = Requirement(text)
+    extras = frozenset(map(canonicalize_name, one.extras))
+    return Need(one, canonicalize_name(one.name), extras, str(one.marker or ""))
 
 
 @dataclass(frozen=True)
@@ -67,6 +96,13 @@ class Distribution:
     stored: str = ""
     #: Since when it is there, in seconds since 1970; None for all files alike.
     uploaded: int | None = None
+    #: Why it was withdrawn (PEP 592); "" if it was not.
+    yanked: str = ""
+
+    @cached_property
+    def needs(self) -> tuple[Need, ...]:
+        """Its requirements."""
+        return tuple(need(str(one)) for one in self.requires)
 
     @property
     def label(self) -> str:

@@ -4,8 +4,9 @@
     project_document(index, "rocm", …)   simple/rocm/index.json
 
 Every file comes with its SHA-256, the Python versions that it is for, and for wheels the digest of the core metadata
-beside it (PEP 658), as `core-metadata` (PEP 714). JSON says also how big it is, since when it is there, and which
-versions there are (PEP 700). Beside wheel variants, pages have the file that lists them (PEP 825).
+beside it (PEP 658), as `core-metadata` (PEP 714). A file that was withdrawn says why (PEP 592). JSON says also how big
+it is, since when it is there, and which versions there are (PEP 700). Beside wheel variants, pages have the file that
+lists them (PEP 825).
 
 The old name of that digest, `dist-info-metadata`, is left out for the sake of pip 22.3 to 23.1, which know no other: in
 JSON it makes them fail, in HTML it makes them download each wheel twice. Without it they do neither.
@@ -84,6 +85,8 @@ def file_anchor(distribution: Distribution, page: str) -> dom_tag:
         attributes["data-requires-python"] = distribution.requires_python
     if distribution.is_wheel:
         attributes["data-core-metadata"] = f"sha256={distribution.metadata_sha256}"
+    if distribution.yanked:
+        attributes["data-yanked"] = distribution.yanked
     return a(distribution.filename, attributes)
 
 
@@ -115,6 +118,8 @@ def _file_document(distribution: Distribution, page: str, upload_time: int) -> d
         document["requires-python"] = distribution.requires_python
     if distribution.is_wheel:
         document["core-metadata"] = {"sha256": distribution.metadata_sha256}
+    if distribution.yanked:
+        document["yanked"] = distribution.yanked
     return document
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from packaging.markers import Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.tags import Tag
 from packaging.utils import parse_wheel_filename
+from packaging.version import Version
 
 from lib.variants.variant_format import split_label
 
@@ -130,3 +132,14 @@ def holds(marker: str, extra: str, machine: Machine) -> bool:
         return not marker or Marker(marker).evaluate(machine.environment(extra))
     except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
         return False  # rocm-wheels verify says so.
+
+
+def accepts(requirement: Requirement, version: Version) -> bool:
+    """Whether a requirement accepts a version; development versions count.
+
+    None is accepted by numbers of more than 4300 digits, for which Python raises ValueError.
+    """
+    try:
+        return requirement.specifier.contains(version, prereleases=True)
+    except ValueError:
+        return False

@@ -10,9 +10,10 @@ import binascii
 import hashlib
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any, Final
 
 import boto3
@@ -21,14 +22,12 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 from lib.common.command import CannotRunError
-from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import METADATA_SUFFIX, STORE
-from wheels.channel.place import ANYTHING, BucketName, ChangedError, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, ChangedError, Place, StoredFile, StoredText
 
 #: Name of the user-defined metadata with the SHA-256 of the whole object, in hex (`x-amz-meta-sha256`).
 SHA256: Final = "sha256"
-CHUNK: Final = 1 << 20
 #: How often a request is tried again, each time after a longer pause (botocore's `max_attempts` in a Config).
 RETRIES: Final = 8
 #: Error codes: the object is not as expected; another write of it was under way.
@@ -38,26 +37,27 @@ _UNKNOWN_CONDITION: Final = frozenset({"400", "InvalidArgument", "501", "NotImpl
 _ABSENT: Final = frozenset({"404", "NoSuchKey"})
 #: Each with the types of its files. Browsers want `text/html` of pages, which installers take, too.
 _TYPES: Final = {
-    INDEX_SUFFIX: "application/json",
-    "channel.json": "application/json",
+    "index.json": "application/vnd.pypi.simple.v1+json",
     ".gz": "application/gzip",
     ".html": "text/html; charset=utf-8",
-    ".json": "application/vnd.pypi.simple.v1+json",
+    ".json": "application/json",
     METADATA_SUFFIX: "text/plain; charset=utf-8",
     ".toml": "application/toml",
     ".whl": "application/zip",
 }
 
 
-def headers(path: str) -> dict[str, str]:
-    """Return what an object is to be served with, by boto3's names: files may be kept for ever, pages asked for."""
-    kind = next((suffix for suffix in _TYPES if path.endswith(suffix)), posixpath.splitext(path)[1])
-    control = "public, max-age=31536000, immutable" if path.startswith(STORE) else "no-cache"
-    return {"ContentType": _TYPES.get(kind, "application/octet-stream"), "CacheControl": control}
+def _headers(path: str, sha256: str) -> dict[str, Any]:
+    """Return what to store an object with, by boto3's names: caches may keep files for ever, and ask for pages."""
+    kind = next((suffix for suffix in _TYPES if path.endswith(suffix)), "")
+    return {
+        "ContentType": _TYPES.get(kind, "application/octet-stream"),
+        "CacheControl": "public, max-age=31536000, immutable" if path.startswith(STORE) else "no-cache",
+        "Metadata": {SHA256: sha256},
+    }
 
 
-def make_client(endpoint_url: str | None) -> Any:
-    """Return a client of S3, at the URL of a server other than AWS's, or None for what the environment says."""
+def _make_client(endpoint_url: str) -> Any:
     config = Config(
         retries={"mode": "standard", "max_attempts": RETRIES},
         # Servers beside AWS mostly have no host name per bucket, and not all know the newer checksums.
@@ -65,41 +65,37 @@ def make_client(endpoint_url: str | None) -> Any:
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return boto3.session.Session().client("s3", endpoint_url=endpoint_url, config=config)
+    return boto3.session.Session().client("s3", endpoint_url=endpoint_url or None, config=config)
 
 
 def _code(error: ClientError) -> str:
     return str(error.response.get("Error", {}).get("Code"))
 
 
-def stored_sha256(head: Mapping[str, Any]) -> str | None:
+def _stored_sha256(head: Mapping[str, Any]) -> str | None:
     """Return the SHA-256 of an object in hex, out of the answer to HeadObject, or None if that does not have it.
 
     The sum that the server has checked counts first. For an object in parts, it is no sum of the whole: AWS says so by
     its form (`…-3`), other servers only by the type of the sum or by the form of the ETag.
     """
     in_parts = head.get("ChecksumType") == "COMPOSITE" or "-" in head.get("ETag", "")
-    try:
+    with suppress(binascii.Error):
         checked = base64.b64decode(head.get("ChecksumSHA256", ""), validate=True)
-    except binascii.Error:
-        checked = b""
-    if len(checked) == hashlib.sha256().digest_size and not in_parts:
-        return checked.hex()
-    stored = head.get("Metadata", {}).get(SHA256)
-    return None if stored is None else str(stored)
+        if len(checked) == hashlib.sha256().digest_size and not in_parts:
+            return checked.hex()
+    stored: str | None = head.get("Metadata", {}).get(SHA256)
+    return stored
 
 
-class BucketPlace:
+class BucketPlace(Place):
     """A bucket, or what is below a prefix in it."""
 
-    has_links = False
-
-    def __init__(self, bucket: BucketName, client: Any, endpoint_url: str = "") -> None:
-        """Use what is below the bucket's prefix."""
-        self._client = client
-        self._bucket = bucket.name
-        self._prefix = f"{bucket.prefix}/" if bucket.prefix else ""
-        self.shown = f"s3://{self._bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
+    def __init__(self, bucket: str, prefix: str, endpoint_url: str) -> None:
+        """Use what is below a prefix, on AWS's server if `endpoint_url` is empty."""
+        self._client = _make_client(endpoint_url)
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+        self.shown = f"s3://{bucket}/{self._prefix}" + (f" of {endpoint_url}" if endpoint_url else "")
         self._conditions = {"IfMatch", "IfNoneMatch"}
 
     @contextmanager
@@ -139,10 +135,9 @@ class BucketPlace:
         digest = hashlib.sha256(content)
         given = {
             **self._object(path),
-            **headers(path),
+            **_headers(path, digest.hexdigest()),
             "Body": content,
             "ChecksumSHA256": base64.b64encode(digest.digest()).decode(),
-            "Metadata": {SHA256: digest.hexdigest()},
         }
         condition = "" if expected == ANYTHING else "IfNoneMatch" if expected is None else "IfMatch"
         with self._errors(f"write {path}"):
@@ -152,9 +147,9 @@ class BucketPlace:
                     return
             except ClientError as error:
                 if _code(error) in _CHANGED:
-                    # The answer to an earlier try of this very write may have been lost.
-                    if self._is_written(path, content):
-                        return
+                    there = self.read(path)
+                    if there and there.content == content:
+                        return  # The answer to an earlier try of this very write was lost.
                     raise ChangedError(path) from None
                 if _code(error) not in _UNKNOWN_CONDITION:
                     raise
@@ -165,14 +160,10 @@ class BucketPlace:
                     raise ChangedError(path)
             self._client.put_object(**given)
 
-    def _is_written(self, path: str, content: bytes) -> bool:
-        there = self.read(path)
-        return there is not None and there.content == content
-
     def upload(self, file: LocalFile) -> None:
         """Upload a file into the store, in parts if it is big. Raises ToolError if it changed meanwhile."""
         path = file.file.path
-        properties = {**headers(path), "Metadata": {SHA256: file.file.sha256}, "ChecksumAlgorithm": "SHA256"}
+        properties = {**_headers(path, file.file.sha256), "ChecksumAlgorithm": "SHA256"}
         with self._errors(f"send {path}"):
             where = self._object(path)
             self._client.upload_file(str(file.source), where["Bucket"], where["Key"], ExtraArgs=properties)
@@ -201,27 +192,23 @@ class BucketPlace:
         """Return the SHA-256 of an object, in hex. An object that others have put may have to be downloaded."""
         with self._errors(f"read {path}"):
             head = self._client.head_object(**self._object(path), ChecksumMode="ENABLED")
-            if stored := stored_sha256(head):
+            if stored := _stored_sha256(head):
                 return stored
             digest = hashlib.sha256()
-            for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(CHUNK):
+            for chunk in self._client.get_object(**self._object(path))["Body"].iter_chunks(1 << 20):
                 digest.update(chunk)
             return digest.hexdigest()
+
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Download an object."""
+        target = folder / posixpath.basename(path)
+        with self._errors(f"read {path}"):
+            where = self._object(path)
+            self._client.download_file(where["Bucket"], where["Key"], str(target))
+        return target
 
     def delete(self, paths: Sequence[str]) -> None:
         """Delete objects that are there, or not any more."""
         with self._errors("delete"):
             for path in paths:
                 self._client.delete_object(**self._object(path))
-
-    def link(self, name: str, target: str) -> None:
-        """Raise NotImplementedError: a bucket has no links, as `links` says."""
-        raise NotImplementedError(name, target)
-
-    def is_free(self, name: str) -> bool:
-        """Whether no key begins with a name."""
-        return not self.list(f"{name}/")
-
-    def links(self) -> Mapping[str, str]:
-        """Return nothing: a bucket has no links."""
-        return {}

@@ -9,9 +9,10 @@ import pytest
 from develop.testing.channel_sample import NOW, MemoryPlace, wheel, write
 from lib.common.command import FoundError
 from lib.common.program import ToolError
-from wheels.channel.change import EXPIRY, ChannelLock, change, locked, read_channel
+from wheels.channel.change import change, read_channel
 from wheels.channel.local_files import read_local
-from wheels.channel.model import Channel, StreamState, to_json
+from wheels.channel.locks import EXPIRY, ChannelLock, locked
+from wheels.channel.model import Channel, StreamState
 from wheels.channel.plan import ChannelChange, add
 
 FOREIGN = {
@@ -26,7 +27,7 @@ FOREIGN = {
 @pytest.fixture(name="place")
 def _place() -> MemoryPlace:
     place = MemoryPlace()
-    place.write("channel.json", to_json(Channel(0, "Acme", 0, 0, "", {"nightly": StreamState()})))
+    place.write("channel.json", Channel(0, "Acme", 0, 0, "", {"nightly": StreamState()}).to_json())
     return place
 
 

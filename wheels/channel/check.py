@@ -16,7 +16,9 @@ def check(place: Place) -> tuple[Channel, list[Complaint]]:
     """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
     for _ in range(_TRIES):
         channel, token = read_channel(place)
-        found = [*_store(place, channel), *_pages(place, channel), *_journal(place)]
+        found = [*_store(place, channel), *_pages(place, channel)]
+        if place.read(JOURNAL) is not None and place.read(LOCK) is None:
+            found.append(Complaint("unfinished", "", "a change was interrupted"))
         found += (one for name in sorted(channel.streams) for one in complaints_about(channel, name))
         if read_channel(place)[1] == token:
             break
@@ -26,11 +28,17 @@ def check(place: Place) -> tuple[Channel, list[Complaint]]:
 def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
     there = place.list(STORE)
     for name, file in sorted(channel.files.items()):
-        for path, digest in file.stored.items():
+        for path, digest in file.stored_digests.items():
             if path not in there:
                 yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, name)}")
             elif (found := place.sha256(path)) != digest:
                 yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, name)}")
+
+    for path in channel.proofs:
+        if path not in there:
+            yield Complaint("missing-file", "", f"{path}: is missing, the proof of a promotion")
+        elif (found := place.sha256(path)) != path.split("/")[1]:
+            yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, the proof of a promotion")
 
 
 def _where(channel: Channel, name: str) -> str:
@@ -41,19 +49,11 @@ def _where(channel: Channel, name: str) -> str:
 def _pages(place: Place, channel: Channel) -> Iterator[Complaint]:
     for name in sorted(channel.streams):
         pages = stream_pages(channel, name)
-        folder = place.links().get(name, name)
         for path, content in sorted(pages.items()):
             there = place.read(f"{name}/{path}")
             if there is None:
                 yield Complaint("wrong-page", name, f"{path}: is missing")
             elif there.content != content:
                 yield Complaint("wrong-page", name, f"{path}: is not what {name} has")
-        there_are = (path.removeprefix(f"{folder}/") for path in place.list(f"{folder}/"))
-        for path in there_are:
-            if path not in pages:
-                yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")
-
-
-def _journal(place: Place) -> Iterator[Complaint]:
-    if place.read(JOURNAL) is not None and place.read(LOCK) is None:
-        yield Complaint("unfinished", "", "a change was interrupted")
+        for path in sorted(place.pages(name).keys() - pages.keys()):
+            yield Complaint("wrong-page", name, f"{path}: belongs to no project of {name}")

@@ -10,7 +10,7 @@ from lib.common.command import FoundError
 from wheels.channel.change import change
 from wheels.channel.check import check
 from wheels.channel.local_files import LocalFile, read_local
-from wheels.channel.model import Build, Channel, StreamState, from_json, to_json
+from wheels.channel.model import Build, Channel, StreamState, from_json
 from wheels.channel.plan import GROW, ChannelChange, add
 
 STREAM = "nightly"
@@ -25,15 +25,15 @@ def channel_with(
     """Return a channel that lists builds which nobody has checked."""
     place = MemoryPlace()
     empty = Channel(0, "Acme", 0, 0, "", {STREAM: StreamState(closed=closed)}, owners or {})
-    place.write("channel.json", to_json(empty))
+    place.write("channel.json", empty.to_json())
     for number, files in enumerate(builds):
         local = read_local([write(tmp_path / str(number), files)])
 
         def unchecked(channel: Channel, local: list[LocalFile] = local, number: int = number) -> ChannelChange:
             stream = channel.streams[STREAM]
-            brought = {one.file.name: one.directory for one in local}
+            brought = {one.file.filename: one.directory for one in local}
             streams = {STREAM: StreamState((*stream.builds, Build(NOW + number, brought)), stream.closed)}
-            known = {**channel.files, **{one.file.name: one.file for one in local}}
+            known = {**channel.files, **{one.file.filename: one.file for one in local}}
             after = Channel(channel.serial + 1, "Acme", 0, 0, "", streams, channel.owners, known)
             return ChannelChange(after, {STREAM: GROW}, tuple(brought), tuple(local))
 
@@ -179,7 +179,7 @@ def test_add_refuses_what_check_would_find(tmp_path: Path) -> None:
 
 def test_the_state_is_read_as_it_was_written(tmp_path: Path) -> None:
     place = MemoryPlace()
-    place.write("channel.json", to_json(Channel(0, "Acme", 0, 0, "", {STREAM: StreamState()})))
+    place.write("channel.json", Channel(0, "Acme", 0, 0, "", {STREAM: StreamState()}).to_json())
     files = read_local([build(tmp_path, "1.0")])
     after = change(place, 0, lambda channel: add(channel, STREAM, files, NOW)).after
-    assert from_json(to_json(after), "") == after
+    assert from_json(after.to_json(), "") == after

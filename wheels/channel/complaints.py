@@ -1,15 +1,15 @@
 """Finds what is wrong with what a stream lists: `add` runs these checks before, and `check` over all that is there."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.index.requirements import Shelf, unmet
 from lib.wheel.machines import tags_of
-from wheels.channel.model import Channel, File, StreamState
-from wheels.channel.requirements import Shelf, build_platforms, parse, unmet
+from wheels.channel.model import Channel, File
 from wheels.verify.wheel_set.closure import circles
 
 #: Kinds of complaints, and what to do.
@@ -44,22 +44,17 @@ class Complaint:
         return f"{self.kind}: {where}{self.said}"
 
 
-def expected_in(channel: Channel, stream: StreamState, shelf: Shelf) -> Callable[[str], bool]:
-    """Return what says whether a required project has to be in a stream.
-
-    In a closed stream everything has to. In another one it is what the stream has some version of, or an owner has.
-    """
-    if stream.closed:
-        return lambda project: True
-    there = set(shelf.projects)
-    return lambda project: project in there or bool(channel.owners_of(project))
-
-
 def unmet_requirements(channel: Channel, name: str, files: Iterable[File]) -> Iterator[Complaint]:
-    """Look for requirements of some files of a stream that nothing in it meets."""
+    """Look for requirements of some files of a stream that nothing in it meets.
+
+    In a closed stream all of them count. In another one those count that the stream has some version of, or an owner.
+    """
     stream, shelf = channel.streams[name], Shelf(channel.listing(name))
-    counts = expected_in(channel, stream, shelf)
-    for one in unmet(files, shelf, build_platforms(stream), counts):
+
+    def counts(project: str) -> bool:
+        return stream.closed or project in shelf.projects or bool(channel.owners_of(project))
+
+    for one in unmet(files, shelf, stream.platforms, counts):
         yield Complaint("unmet", name, str(one))
 
 
@@ -67,55 +62,49 @@ def circular(name: str, files: Iterable[File]) -> Iterator[Complaint]:
     """Look for distributions that require themselves, and for extras that require each other."""
     for file in files:
         graph: dict[str, list[str]] = {canonicalize_name(extra): [] for extra in file.extras}
-        for text in file.requires:
-            requirement, project, marker = parse(text)
-            if project != file.project:
-                continue
-            wanted = [canonicalize_name(extra) for extra in requirement.extras]
-            having = [extra for extra in graph if f'"{extra}"' in marker.replace("_", "-")]
+        for need in (one for one in file.needs if one.project == file.project):
+            having = [extra for extra in graph if f'"{extra}"' in need.marker.replace("_", "-")]
             if not having:
-                yield Complaint("circle", name, f"{file.name} requires {text}, which it is")
+                yield Complaint("circle", name, f"{file.filename} requires {need.requirement}, which it is")
             for extra in having:
-                graph[extra] += [one for one in wanted if one in graph]
+                graph[extra] += [one for one in sorted(need.extras) if one in graph]
         for circle in circles({extra: sorted(set(found)) for extra, found in graph.items()}):
             steps = " -> ".join(f"{file.project}[{extra}]" for extra in [*circle, circle[0]])
-            yield Complaint("circle", name, f"{file.name}: {steps}")
+            yield Complaint("circle", name, f"{file.filename}: {steps}")
 
 
 def not_last(channel: Channel, name: str) -> Iterator[Complaint]:
     """Look for files of the newest build that installers do not take for the newest (PEP 440)."""
     stream = channel.streams[name]
-    newest = next((build for build in reversed(stream.builds) if not build.older), None)
-    if newest is None:
+    if stream.newest is None:
         return
-    last, own = (_newest(channel, files) for files in (stream.files, newest.files))
+    there = ({n: d for n, d in one.items() if n not in stream.withdrawn} for one in (stream.files, stream.newest.files))
+    last, own = (_newest(channel, files) for files in there)
     said = {}
     for key, file in sorted(own.items()):
-        if last[key].parsed_version > file.parsed_version:
-            text = (
-                f"{file.project} {file.version} is the newest build, and installers take {last[key].version} for newer"
-            )
+        if (newer := last[key].version) > file.version:
+            text = f"{file.project} {file.version} is the newest build, and installers take {newer} for newer"
             said[text] = Complaint("order", name, text)
     yield from said.values()
 
 
 def _newest(channel: Channel, files: Mapping[str, str]) -> dict[tuple[str, str], File]:
     """Return the newest file of each project in each index."""
-    ordered = sorted((channel.files[name] for name in files), key=lambda file: file.parsed_version)
-    return {(file.project, files[file.name]): file for file in ordered}
+    ordered = sorted((channel.files[name] for name in files), key=lambda file: file.version)
+    return {(file.project, files[file.filename]): file for file in ordered}
 
 
 def same_tags(channel: Channel, name: str) -> Iterator[Complaint]:
     """Look for wheels of one version with a tag in common: which one is installed is left to chance."""
     seen: dict[tuple[str, str, Version, str], File] = {}
-    for file_name, directory in sorted(channel.streams[name].files.items()):
-        file = channel.files[file_name]
-        if not file.is_wheel or file.name.removesuffix(".whl").count("-") > 5:
+    for filename, directory in sorted(channel.streams[name].files.items()):
+        file = channel.files[filename]
+        if not file.is_wheel or file.label:
             continue  # Of wheel variants, the label decides.
-        for tag in sorted(map(str, tags_of(file.name))):
-            other = seen.setdefault((file.project, directory, file.parsed_version, tag), file)
+        for tag in sorted(map(str, tags_of(file.filename))):
+            other = seen.setdefault((file.project, directory, file.version, tag), file)
             if other is not file:
-                yield Complaint("same-tag", name, f"{other.name} and {file.name} both have the tag {tag}")
+                yield Complaint("same-tag", name, f"{other.filename} and {file.filename} both have the tag {tag}")
                 break
 
 
@@ -141,14 +130,20 @@ def owners_missing(channel: Channel, name: str) -> Iterator[Complaint]:
                 yield Complaint("owner-missing", name, f"{project}: {owner} owns it, and no build has it")
 
 
-def complaints_about(channel: Channel, name: str) -> list[Complaint]:
-    """Return all that is wrong with what a stream lists."""
-    listing = channel.listing(name)
+def complaints_about(
+    channel: Channel, name: str, added: Sequence[File] | None = None, *, older: bool = False
+) -> list[Complaint]:
+    """Return all that is wrong with what a stream lists; or only with what is `added` to it, of an `older` line or not.
+
+    What an owner still misses does not keep anybody from adding.
+    """
+    files = channel.listing(name) if added is None else added
+    names = [file.filename for file in files]
     return [
-        *ownership(channel, name, (file.project for file in listing)),
-        *owners_missing(channel, name),
-        *circular(name, listing),
-        *unmet_requirements(channel, name, listing),
-        *not_last(channel, name),
-        *same_tags(channel, name),
+        *ownership(channel, name, (file.project for file in files)),
+        *(owners_missing(channel, name) if added is None else ()),
+        *circular(name, files),
+        *unmet_requirements(channel, name, files),
+        *(() if older else not_last(channel, name)),
+        *(one for one in same_tags(channel, name) if any(file in one.said for file in names)),
     ]

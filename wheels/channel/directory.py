@@ -12,19 +12,18 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from lib.common.command import CannotRunError
 from lib.common.digest import file_sha256
-from lib.common.program import ToolError, size_text
+from lib.common.program import size_text
 from wheels.channel.local_files import LocalFile
-from wheels.channel.place import ANYTHING, ChangedError, StoredFile, StoredText
+from wheels.channel.place import ANYTHING, ChangedError, Place, StoredFile, StoredText
 
 PARTIAL: Final = ".partial"
-CHUNK: Final = 1 << 20
 #: Servers and other users read the channel, whatever the umask of the publisher is.
 MODE: Final = 0o644
 FOLDER_MODE: Final = 0o755
@@ -39,10 +38,10 @@ def _sync(folder: Path) -> None:
         os.close(descriptor)
 
 
-class DirectoryPlace:
+class DirectoryPlace(Place):
     """A directory of this machine, which need not be there yet."""
 
-    has_links = True
+    is_ordered = False
 
     def __init__(self, root: Path) -> None:
         """Raise CannotRunError if `root` exists and is not a directory."""
@@ -50,7 +49,6 @@ class DirectoryPlace:
             raise CannotRunError(f"{root}: is not a directory; expected one, or a path where nothing is yet")
         self.shown = str(root)
         self._root = root
-        self._is_tidy = False
 
     def _path(self, path: str) -> Path:
         return self._root / path
@@ -80,39 +78,39 @@ class DirectoryPlace:
                 one.chmod(FOLDER_MODE)
 
     @contextmanager
-    def _partial(self, path: Path) -> Iterator[tuple[BinaryIO, Path]]:
-        """Yield a file to fill, and its path; what has not been renamed is removed at the end."""
-        self._make_folder(path.parent)
-        file, partial = self._create()
-        with file:
-            try:
-                yield file, partial
-            finally:
-                partial.unlink(missing_ok=True)
-        _sync(path.parent)
+    def _partials(self) -> Iterator[Path]:
+        """Yield the directory of partial files; where nobody else writes any, it is empty."""
+        folder = self._root / PARTIAL
+        self._make_folder(folder)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            with suppress(OSError):  # Somebody writes, or it is NFS, which has no such locks.
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for path in folder.iterdir():
+                    path.unlink()
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_SH)
+            yield folder
+        finally:
+            os.close(descriptor)
 
-    def _create(self) -> tuple[BinaryIO, Path]:
-        """Make a file that is ours until it is closed, under a name that no other process writes to."""
-        partials = self._root / PARTIAL
-        self._make_folder(partials)
-        if not self._is_tidy:
-            self._remove_left_over(partials)
-            self._is_tidy = True
-        while True:
+    @contextmanager
+    def _replacing(self, path: str) -> Iterator[BinaryIO]:
+        """Yield a file to fill, which replaces the one at a path when it is whole and on the disk."""
+        target = self._path(path)
+        with self._errors(path), self._partials() as partials:
+            self._make_folder(target.parent)
             descriptor, name = tempfile.mkstemp(dir=partials)
-            file = os.fdopen(descriptor, "wb")
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_nlink:
-                os.fchmod(file.fileno(), MODE)
-                return file, Path(name)
-            file.close()  # Before we held it, another process took it for a left-over.
-
-    def _remove_left_over(self, partials: Path) -> None:
-        """Remove partial files that nobody holds: the process that made them is gone."""
-        for path in partials.iterdir():
-            with suppress(OSError), path.open("rb") as file:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
+            try:
+                with os.fdopen(descriptor, "wb") as file:
+                    os.fchmod(descriptor, MODE)
+                    yield file
+                    file.flush()
+                    os.fsync(descriptor)
+                Path(name).replace(target)
+            finally:
+                Path(name).unlink(missing_ok=True)
+            _sync(target.parent)
 
     @contextmanager
     def _alone(self) -> Iterator[None]:
@@ -140,33 +138,17 @@ class DirectoryPlace:
 
     def write(self, path: str, content: bytes, expected: str | None = ANYTHING) -> None:
         """Write a small file. Raises ChangedError unless the token there is `expected`; None means no file."""
-        target = self._path(path)
-        with self._errors(path), self._partial(target) as (file, partial):
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            if expected == ANYTHING:
-                partial.replace(target)
-                return
-            with self._alone():
-                there = self.read(path)
-                if (there.token if there else None) != expected:
-                    raise ChangedError(path)
-                partial.replace(target)
+        with self._errors(path), self._alone():
+            there = None if expected == ANYTHING else self.read(path)
+            if expected not in (ANYTHING, there.token if there else None):
+                raise ChangedError(path)
+            with self._replacing(path) as file:
+                file.write(content)
 
     def upload(self, file: LocalFile) -> None:
         """Copy a file into the store. Raises ToolError if it changed after its digest was taken."""
-        target = self._path(file.file.path)
-        digest = hashlib.sha256()
-        with self._errors(file.file.path), self._partial(target) as (output, partial), file.source.open("rb") as source:
-            while chunk := source.read(CHUNK):
-                digest.update(chunk)
-                output.write(chunk)
-            output.flush()
-            os.fsync(output.fileno())
-            if digest.hexdigest() != file.file.sha256:
-                raise ToolError(f"{file.source}: changed while it was sent; call this again when the build has ended")
-            partial.replace(target)
+        with self._replacing(file.file.path) as output:
+            file.copy_to(output)
 
     def _now(self) -> float:
         """Return the time by the clock of the file system, which may be another machine's."""
@@ -194,6 +176,10 @@ class DirectoryPlace:
         """Return the SHA-256 of the bytes that are there, in hex."""
         return file_sha256(self._path(path))
 
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Return the path of a file."""
+        return self._path(path)
+
     def delete(self, paths: Sequence[str]) -> None:
         """Delete files, and the directories that become empty."""
         for path in paths:
@@ -205,24 +191,39 @@ class DirectoryPlace:
                     except OSError:
                         break
 
-    def link(self, name: str, target: str) -> None:
-        """Let a name of the top stand for a directory, in one step. Raises CannotRunError if it is not a link."""
-        path = self._path(name)
-        if os.path.lexists(path) and not path.is_symlink():
-            raise CannotRunError(f"{path}: is not a link of this channel; the stream needs the name. Move it away")
-        with self._errors(name):
-            self._make_folder(self._root / PARTIAL)
-            new = self._root / PARTIAL / f"{name}.{os.getpid()}"
-            new.unlink(missing_ok=True)
-            new.symlink_to(target)
-            new.replace(path)
-            _sync(self._root)
-
     def is_free(self, name: str) -> bool:
         """Whether nothing lies at a name of the top."""
         return not os.path.lexists(self._path(name))
 
-    def links(self) -> Mapping[str, str]:
-        """Return the links at the top, by name."""
-        found = (path for path in self._root.iterdir() if path.is_symlink()) if self._root.is_dir() else ()
-        return {path.name: str(path.readlink()) for path in found}
+    def _generation(self, stream: str) -> str:
+        """Return the name of the directory with a stream's pages; empty if there is none."""
+        path = self._path(stream)
+        if os.path.lexists(path) and not path.is_symlink():
+            raise CannotRunError(f"{path}: is not a link of this channel; the stream needs the name. Move it away")
+        return str(path.readlink()) if path.is_symlink() else ""
+
+    def pages(self, stream: str) -> Mapping[str, StoredFile]:
+        """Return the pages of a stream, by their paths below it."""
+        return super().pages(self._generation(stream) or stream)
+
+    def publish(self, stream: str, serial: int, pages: Iterable[tuple[str, bytes | None]]) -> None:
+        """Write all pages beside the present ones, and then let the stream, a link, lead there in one step.
+
+        The pages before stay for clients that are reading them.
+        """
+        last, new = self._generation(stream), f".{stream}.{serial}"
+        for path, content in pages:
+            if content is not None:
+                self.write(f"{new}/{path}", content)
+        self._link(stream, new)
+        for path in self.list(f".{stream}."):
+            folder = path.partition("/")[0]
+            if folder not in (last, new) and folder.removeprefix(f".{stream}.").isdigit():
+                self.delete([path])
+
+    def _link(self, stream: str, generation: str) -> None:
+        with self._errors(stream), self._partials() as partials:
+            link = partials / f"{stream}.{os.getpid()}"
+            link.symlink_to(generation)
+            link.replace(self._path(stream))
+            _sync(self._root)

@@ -11,7 +11,7 @@ from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.directory import DirectoryPlace
 from wheels.channel.local_files import LocalFile, read_local
-from wheels.channel.model import DAY, Channel, StreamState, to_json
+from wheels.channel.model import DAY, Channel, StreamState
 from wheels.channel.place import Place
 from wheels.channel.plan import ChannelChange, Selection, add, retire
 
@@ -28,7 +28,7 @@ class KilledPlace(DirectoryPlace):
     def __init__(self, root: Path, step: Callable[[], None]) -> None:
         """Call `step` before whatever changes the directory."""
         super().__init__(root)
-        for name in ("write", "upload", "link", "delete"):
+        for name in ("write", "upload", "_link", "delete"):
             setattr(self, name, self._stepping(getattr(super(), name), step))
 
     @staticmethod
@@ -76,7 +76,7 @@ def _retire(ages: dict[str, float], now: int, channel: Channel) -> ChannelChange
 
 def begin(place: Place) -> None:
     """Make a channel with one stream."""
-    place.write("channel.json", to_json(Channel(0, "Acme", DAY, 600, "", {STREAM: StreamState()})))
+    place.write("channel.json", Channel(0, "Acme", DAY, 600, "", {STREAM: StreamState()}).to_json())
 
 
 def history(place: Place, builds: list[Path], done: list[int]) -> None:

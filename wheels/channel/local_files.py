@@ -3,13 +3,14 @@
 Pages of an index, such as `sdk_index` writes beside distributions, are left out: the channel has its own.
 """
 
+import hashlib
 import os
 import stat
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from packaging.requirements import InvalidRequirement
 
@@ -21,13 +22,14 @@ from lib.gpus.architectures import in_distribution
 from lib.gpus.paths import target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
 from lib.variants.variant_format import INDEX_SUFFIX
-from wheels.channel.model import METADATA_SUFFIX, File
+from wheels.channel.model import File
 from wheels.verify.wheel_set.gather import read_sdist
 from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file, selected_requirements
 
 SUFFIXES: Final = (".whl", ".tar.gz", INDEX_SUFFIX)
 #: A text beside a file of the store, such as core metadata, has no more bytes.
 _MAX_TEXT: Final = 1 << 24
+_CHUNK: Final = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,23 @@ class LocalFile:
     """Core metadata of a wheel."""
     selector: str = ""
     """`_distributions.json`, if it has that."""
-    stamp: tuple[int, int] = (0, 0)
-    """Size and time of the last change, to tell whether it is still the same."""
+
+    def copy_to(self, output: BinaryIO) -> None:
+        """Copy its bytes. Raises ToolError if they are not those that were read."""
+        digest = hashlib.sha256()
+        with self.source.open("rb") as source:
+            while chunk := source.read(_CHUNK):
+                digest.update(chunk)
+                output.write(chunk)
+        self._check(digest.hexdigest())
 
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
-        if _stamp(self.source) != self.stamp:
+        self._check(file_sha256(self.source))
+
+    def _check(self, sha256: str) -> None:
+        if sha256 != self.file.sha256:
             raise ToolError(f"{self.source}: changed while it was sent; call this again when the build has ended")
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    found = path.stat()
-    return found.st_size, found.st_mtime_ns
 
 
 def _paths(given: Path) -> Iterator[Path]:
@@ -76,7 +83,7 @@ def read_local(given: Sequence[Path]) -> list[LocalFile]:
     for root in given:
         for path in _paths(root):
             one = _read(path, is_static=root.is_dir() and path.parent.name == STATIC)
-            other = found.setdefault(one.file.name, one)
+            other = found.setdefault(one.file.filename, one)
             if other.file.sha256 != one.file.sha256:
                 raise ToolError(f"{path}: has other bytes than {other.source}; expected one file of a name")
     if not any(not one.file.is_variant_list for one in found.values()):
@@ -87,10 +94,9 @@ def read_local(given: Sequence[Path]) -> list[LocalFile]:
 def _read(path: Path, *, is_static: bool) -> LocalFile:
     if not stat.S_ISREG(path.stat().st_mode):
         raise ToolError(f"{path}: is not a regular file; expected a distribution. Remove it")
-    stamp = _stamp(path)
-    digest = Digest(path.name, stamp[0], file_sha256(path))
+    digest = Digest(path.name, path.stat().st_size, file_sha256(path))
     if path.name.endswith(INDEX_SUFFIX):
-        return _read_variant_list(path, digest, stamp)
+        return _read_variant_list(path, digest)
     if path.name.endswith(".whl"):
         metadata, selector = _read_wheel(path)
     else:
@@ -102,7 +108,7 @@ def _read(path: Path, *, is_static: bool) -> LocalFile:
     target = target_of_local_version(about.version.local)
     directory = STATIC if is_static else in_distribution(target) if target else ""
     file = _described(about, selector, path)
-    return LocalFile(path, file, directory, metadata if file.is_wheel else b"", selector.decode(), stamp)
+    return LocalFile(path, file, directory, metadata if file.is_wheel else b"", selector.decode())
 
 
 def _read_wheel(path: Path) -> tuple[bytes, bytes]:
@@ -124,42 +130,22 @@ def _read_wheel(path: Path) -> tuple[bytes, bytes]:
 
 
 def _described(about: Distribution, selector: bytes, path: Path) -> File:
-    requires = tuple(map(str, about.requires))
-    extras = about.extras
+    fields = vars(about) | {"metadata_sha256": about.metadata_sha256 if about.is_wheel else ""}
     if selector and "requires-dist" in about.dynamic:
         try:
             chosen = selected_requirements(parse_distributions(selector))
         except (ValueError, InvalidRequirement) as error:
             raise ToolError(f"{path}: its selector's data cannot be read: {error}. Build it again") from None
-        requires = tuple(str(one) for found in chosen.values() for one in found)
-        extras = tuple(sorted(set(chosen) - {""}))
-    return File(
-        name=about.filename,
-        sha256=about.sha256,
-        size=about.size,
-        project=about.project,
-        version=str(about.version),
-        metadata_sha256=about.metadata_sha256 if about.is_wheel else "",
-        summary=about.summary,
-        requires_python=about.requires_python,
-        license=about.license,
-        requires=requires,
-        extras=extras,
-        dynamic=about.dynamic,
-        urls=about.urls,
-    )
+        fields["requires"] = tuple(one for found in chosen.values() for one in found)
+        fields["extras"] = tuple(sorted(set(chosen) - {""}))
+    return File(**fields)
 
 
-def _read_variant_list(path: Path, digest: Digest, stamp: tuple[int, int]) -> LocalFile:
+def _read_variant_list(path: Path, digest: Digest) -> LocalFile:
     name = path.name.removesuffix(INDEX_SUFFIX)
     project, version = parse_filename(f"{name}.tar.gz")
     if digest.size > _MAX_TEXT:
         raise ToolError(f"{path}: {digest.size} bytes; expected a list of wheel variants. Build it again")
-    content = path.read_text(encoding="utf-8")
-    file = File(path.name, digest.sha256, digest.size, project, str(version), content=content)
-    return LocalFile(path, file, "", stamp=stamp)
-
-
-def texts(files: Iterable[LocalFile]) -> dict[str, bytes]:
-    """Return the core metadata that goes into the store beside files, by path there."""
-    return {one.file.path + METADATA_SUFFIX: one.metadata for one in files if one.metadata}
+    text = path.read_text(encoding="utf-8")
+    file = File(path.name, digest.size, digest.sha256, "", "", project, version, content=text)
+    return LocalFile(path, file, "")

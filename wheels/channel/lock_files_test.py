@@ -15,10 +15,10 @@ from develop.testing.channel_sample import NOW, wheel, write
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from wheels.channel.local_files import read_local
-from wheels.channel.lock_files import fetch_locked
 from wheels.channel.model import Channel, StreamState
 from wheels.channel.pages import stream_pages
 from wheels.channel.plan import add
+from wheels.channel.sources import fetch_locked
 
 SELECTOR = {
     "version": "1.0",

@@ -9,32 +9,27 @@
 
 A *build* is what one `add` brought. A *place* is where a channel lies: a directory or a bucket. Everything but the
 places is neutral: a command reads the channel, computes what it becomes (`wheels.channel.plan`, a pure function), and
-`wheels.channel.change` carries that out, in an order in which whatever is listed can be installed at every moment:
+`wheels.channel.change` carries that out. docs/release/channel.md has the order, and what it promises.
 
-1. Files go into the store. Nothing lists them yet.
-2. Under the lock, `journal.json` gets the next state. From here on the change is completed, by whoever comes next.
-3. Pages follow. A directory gets all pages of a stream at once: a link is put in the place of another. In a bucket,
-   the page of what is required comes before the page of what requires it, and the other way round when files leave.
-4. `channel.json` follows, and the journal goes. Files are deleted when no page has listed them for the time of grace.
-
-Killed before 2, a command has changed nothing that is listed; killed later, the next one completes it from the journal.
-Pages are functions of the state, so writing one twice does no harm.
+Killed before the journal is there, a command has changed nothing that is listed; killed later, the next one completes
+it from the journal. Pages are functions of the state, so writing one twice does no harm.
 """
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
-from packaging.requirements import Requirement
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.common.command import FoundError, some
+from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
 from lib.variants.variant_format import INDEX_SUFFIX, variants_in
+from lib.wheel.machines import platforms
 
 CHANNEL: Final = "channel.json"
 JOURNAL: Final = "journal.json"
@@ -46,26 +41,13 @@ DAY: Final = 86400
 
 
 @dataclass(frozen=True)
-class File:
-    """A distribution, or a list of wheel variants: its bytes, and what an index says of it."""
+class File(Distribution):
+    """A distribution, or a list of wheel variants: its bytes, and what an index says of it.
 
-    name: str
-    sha256: str
-    size: int
-    """In bytes."""
-    project: str
-    """Normalised (PEP 503)."""
-    version: str
-    metadata_sha256: str = ""
-    """Of the core metadata beside it; empty for an sdist."""
-    summary: str = ""
-    requires_python: str = ""
-    license: str = ""
-    requires: tuple[str, ...] = ()
-    """All that it can come to require, also of an sdist whose requirements are only known when it is built."""
-    extras: tuple[str, ...] = ()
-    dynamic: tuple[str, ...] = ()
-    urls: tuple[tuple[str, str], ...] = ()
+    `requires` has all that it can come to require, also of an sdist whose requirements are only known when it is built.
+    """
+
+    sparse: ClassVar = True
     content: str = ""
     """Of a list of wheel variants."""
     url: str = ""
@@ -74,10 +56,10 @@ class File:
     @property
     def path(self) -> str:
         """Path of the file in the channel."""
-        return f"{STORE}{self.sha256}/{self.name}"
+        return f"{STORE}{self.sha256}/{self.filename}"
 
     @property
-    def stored(self) -> dict[str, str]:
+    def stored_digests(self) -> dict[str, str]:
         """The paths that the store has for it, with their SHA-256."""
         if self.url:
             return {}
@@ -85,59 +67,51 @@ class File:
         return own | ({self.path + METADATA_SUFFIX: self.metadata_sha256} if self.metadata_sha256 else {})
 
     @property
-    def is_wheel(self) -> bool:
-        """Whether it is a wheel."""
-        return self.name.endswith(".whl")
-
-    @property
     def is_variant_list(self) -> bool:
         """Whether it lists the wheel variants of a version, and is not a distribution."""
-        return self.name.endswith(INDEX_SUFFIX)
+        return self.filename.endswith(INDEX_SUFFIX)
 
-    @cached_property
-    def parsed_version(self) -> Version:
-        """Its version."""
-        return Version(self.version)
+    @property
+    def on_pages(self) -> Self:
+        """The file as an index beside the store has it."""
+        return replace(self, stored=self.url or f"../{self.path}")
 
     def listed(self, directory: str, uploaded: int) -> Distribution | VariantList:
         """Return what pages show, on an index whose store is beside it."""
-        stored = self.url or f"../{self.path}"
-        project = NormalizedName(self.project)
         if self.is_variant_list:
-            labels = tuple(sorted(variants_in(self.content.encode())))
-            return VariantList(directory, project, self.name, self.content.encode(), labels, stored, uploaded)
-        return Distribution(
-            filename=self.name,
-            size=self.size,
-            sha256=self.sha256,
-            metadata_sha256=self.metadata_sha256,
-            directory=directory,
-            project=project,
-            version=self.parsed_version,
-            summary=self.summary,
-            requires_python=self.requires_python,
-            license=self.license,
-            requires=() if "requires-dist" in self.dynamic else tuple(map(Requirement, self.requires)),
-            extras=self.extras,
-            dynamic=self.dynamic,
-            urls=self.urls,
-            stored=stored,
-            uploaded=uploaded,
-        )
+            content = self.content.encode()
+            labels = tuple(sorted(variants_in(content)))
+            return VariantList(directory, self.project, self.filename, content, labels, self.on_pages.stored, uploaded)
+        requires = () if "requires-dist" in self.dynamic else self.requires
+        return replace(self.on_pages, directory=directory, uploaded=uploaded, requires=requires)
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """Says from which candidate a release came."""
+
+    stream: str
+    version: str
+    digests: Mapping[str, str]
+    """For each file of the release, the SHA-256 of the candidate's file."""
+    proof: str
+    """Path of the proof in the channel."""
 
 
 @dataclass(frozen=True)
 class Build:
     """What one `add` brought to a stream."""
 
-    added: int
-    """In seconds since 1970."""
+    sparse: ClassVar = True
+    added: Time
     files: Mapping[str, str]
     """File names, with the index that lists them: "" for the main one, else `static` or a GPU target."""
     older: bool = False
     """Whether it belongs to an older line, so that it need not sort last."""
-    selector: str = ""
-    """`_distributions.json` of the newest build."""
+    selector: Any = None
+    """Data of `_distributions.json`, of the newest build."""
+    promoted: Promotion | None = None
+    """The candidate that it came from."""
 
 
 @dataclass(frozen=True)
@@ -150,23 +124,33 @@ class StreamState:
     """Whether everything that is required has to be in it."""
     sources: tuple[str, ...] = ()
     """Of an aggregate: streams whose files it lists, as paths or URLs of directories (`../torch/stable/`)."""
-    leaving: Mapping[str, int] = field(default_factory=dict)
+    leaving: Mapping[str, Time] = field(default_factory=dict)
     """Files that are retired as soon as clients have forgotten what requires them: since when they may go."""
+    withdrawn: Mapping[str, str] = field(default_factory=dict)
+    """Why files were withdrawn (PEP 592)."""
 
     @cached_property
     def files(self) -> dict[str, str]:
         """All files that its pages list, with the index that lists each."""
         return {name: directory for build in self.builds for name, directory in build.files.items()}
 
-    def build_of(self, name: str) -> Build:
-        """Return the newest build that has a file."""
-        return next(build for build in reversed(self.builds) if name in build.files)
+    @property
+    def newest(self) -> Build | None:
+        """The newest build that is not of an older line, and was not withdrawn."""
+        known = self.withdrawn.keys()
+        return next((one for one in reversed(self.builds) if not (one.older or one.files.keys() <= known)), None)
+
+    @cached_property
+    def platforms(self) -> dict[str, frozenset[tuple[str, str]]]:
+        """For each file, what the newest build that has it is for: pairs of systems and processors."""
+        return {name: found for build in self.builds for found in [platforms(build.files)] for name in build.files}
 
     def without(self, names: frozenset[str]) -> Self:
         """Return the stream without some files, and without builds that have no others."""
         kept = [replace(one, files={n: d for n, d in one.files.items() if n not in names}) for one in self.builds]
         leaving = {name: due for name, due in self.leaving.items() if name not in names}
-        return replace(self, builds=tuple(one for one in kept if one.files), leaving=leaving)
+        withdrawn = {name: reason for name, reason in self.withdrawn.items() if name not in names}
+        return replace(self, builds=tuple(one for one in kept if one.files), leaving=leaving, withdrawn=withdrawn)
 
 
 @dataclass(frozen=True)
@@ -186,24 +170,49 @@ class Channel:
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Names of projects that each owner has; `*` stands for anything at the end. Without owners, all names are free."""
     files: Mapping[str, File] = field(default_factory=dict)
-    gone: Mapping[str, int] = field(default_factory=dict)
+    gone: Mapping[str, Time] = field(default_factory=dict)
     """Files that no stream lists, and since when."""
     digests: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of files that are deleted: their names never get other bytes."""
 
-    def sha256_of(self, name: str) -> str | None:
-        """Return the SHA-256 that a file name has for ever, None if it is new."""
-        return self.files[name].sha256 if name in self.files else self.digests.get(name)
+    @property
+    def listed(self) -> set[str]:
+        """The files that some stream lists."""
+        return {name for stream in self.streams.values() for name in stream.files}
 
     def listing(self, stream: str) -> list[File]:
         """Return the distributions that a stream lists, by name."""
-        found = (self.files[name] for name in sorted(self.streams[stream].files))
+        found = (self.listed_file(stream, name) for name in sorted(self.streams[stream].files))
         return [one for one in found if not one.is_variant_list]
+
+    def listed_file(self, stream: str, name: str) -> File:
+        """Return a file as a stream lists it."""
+        reason = self.streams[stream].withdrawn.get(name)
+        return replace(self.files[name], yanked=reason) if reason else self.files[name]
+
+    def of_version(self, stream: str, version: Version) -> list[File]:
+        """Return all files of a version that a stream lists; of all local ones, if it has none.
+
+        Raises FoundError if there is none.
+        """
+        listed = [self.listed_file(stream, name) for name in sorted(self.stream(stream).files)]
+        found = [
+            one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
+        ]
+        if not found:
+            there = sorted({one.version for one in listed}, reverse=True)
+            raise FoundError(f"{stream}: has no {version}; expected one of its versions: {some(list(map(str, there)))}")
+        return found
+
+    @property
+    def proofs(self) -> list[str]:
+        """The paths of the proofs of all promotions."""
+        builds = (build for one in self.streams.values() for build in one.builds)
+        return [build.promoted.proof for build in builds if build.promoted]
 
     def owners_of(self, project: str) -> list[str]:
         """Return who owns a name."""
-        patterns = ((owner, name) for owner, names in self.owners.items() for name in names)
-        return sorted({owner for owner, name in patterns if matches(project, name)})
+        return sorted(owner for owner, names in self.owners.items() if any(_matches(project, name) for name in names))
 
     def stream(self, name: str) -> StreamState:
         """Return a stream. Raises ToolError if there is none of that name."""
@@ -211,84 +220,25 @@ class Channel:
             raise ToolError(f"--stream={name}: no such stream; expected {', '.join(sorted(self.streams))}")
         return self.streams[name]
 
+    def document(self) -> dict[str, Any]:
+        """Return `channel.json`."""
+        found: dict[str, Any] = {"format": FORMAT} | to_document(Channel, self)
+        for name, stream in found["streams"].items():
+            selectors = [one["selector"] for one in stream["builds"] if "selector" in one]
+            stream |= {"simple": f"{name}/simple/", "gpus": selectors[-1]["targets"] if selectors else []}
+        for name, file in found["files"].items():
+            del file["filename"]
+            file["path"] = self.files[name].url or self.files[name].path
+        return found
 
-def matches(project: str, pattern: str) -> bool:
+    def to_json(self) -> bytes:
+        """Write `channel.json`."""
+        return (json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _matches(project: str, pattern: str) -> bool:
     """Whether a pattern of `owners` has a name."""
-    if pattern.endswith("*"):
-        return project.startswith(pattern[:-1])
-    return project == canonicalize_name(pattern)
-
-
-def time_text(seconds: int) -> str:
-    """Write a time as in ISO 8601, in UTC."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _seconds(text: str) -> int:
-    return int(datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp())
-
-
-def _file_document(file: File) -> dict[str, Any]:
-    fields = {name: value for name, value in asdict(file).items() if value and name != "name"}
-    return {**fields, "path": file.url or file.path}
-
-
-def _stream_document(name: str, stream: StreamState) -> dict[str, Any]:
-    builds = [
-        {"added": time_text(one.added), "files": dict(one.files)}
-        | ({"older": True} if one.older else {})
-        | ({"selector": json.loads(one.selector)} if one.selector else {})
-        for one in stream.builds
-    ]
-    selectors = [one.selector for one in stream.builds if one.selector]
-    return {
-        "simple": f"{name}/simple/",
-        "closed": stream.closed,
-        "sources": list(stream.sources),
-        "gpus": json.loads(selectors[-1])["targets"] if selectors else [],
-        "builds": builds,
-        "leaving": {file: time_text(due) for file, due in sorted(stream.leaving.items())},
-    }
-
-
-def to_json(channel: Channel) -> bytes:
-    """Write `channel.json`."""
-    document = {
-        "format": FORMAT,
-        "serial": channel.serial,
-        "title": channel.title,
-        "url": channel.url,
-        "grace": channel.grace,
-        "settle": channel.settle,
-        "owners": {owner: list(names) for owner, names in sorted(channel.owners.items())},
-        "streams": {name: _stream_document(name, stream) for name, stream in sorted(channel.streams.items())},
-        "files": {name: _file_document(file) for name, file in sorted(channel.files.items())},
-        "gone": {name: time_text(since) for name, since in sorted(channel.gone.items())},
-        "digests": dict(sorted(channel.digests.items())),
-    }
-    return (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _files(document: Mapping[str, Any]) -> Iterator[tuple[str, File]]:
-    for name, fields in document.items():
-        given = {key: value for key, value in fields.items() if key != "path"}
-        tuples = {key: tuple(given[key]) for key in ("requires", "extras", "dynamic") if key in given}
-        urls = {"urls": tuple((label, url) for label, url in given["urls"])} if "urls" in given else {}
-        yield name, File(name=name, **{**given, **tuples, **urls})
-
-
-def _stream(document: Mapping[str, Any]) -> StreamState:
-    builds = (
-        Build(
-            _seconds(one["added"]),
-            one["files"],
-            one.get("older", False),
-            json.dumps(one["selector"]) if "selector" in one else "",
-        )
-        for one in document["builds"]
-    )
-    leaving = {name: _seconds(due) for name, due in document["leaving"].items()}
-    return StreamState(tuple(builds), document["closed"], tuple(document["sources"]), leaving)
+    return project.startswith(pattern[:-1]) if pattern.endswith("*") else project == canonicalize_name(pattern)
 
 
 def from_json(content: bytes, where: str) -> Channel:
@@ -297,18 +247,10 @@ def from_json(content: bytes, where: str) -> Channel:
         document = json.loads(content)
         if document["format"] != FORMAT:
             raise ToolError(f"{where}: format {document['format']}, expected {FORMAT}. Use a newer rocm-wheels")
-        return Channel(
-            serial=document["serial"],
-            title=document["title"],
-            grace=document["grace"],
-            settle=document["settle"],
-            url=document["url"],
-            streams={name: _stream(one) for name, one in document["streams"].items()},
-            owners={owner: tuple(names) for owner, names in document["owners"].items()},
-            files=dict(_files(document["files"])),
-            gone={name: _seconds(since) for name, since in document["gone"].items()},
-            digests=document["digests"],
-        )
+        unsaid = {"directory": "", "metadata_sha256": ""}
+        files = {name: unsaid | one | {"filename": name} for name, one in document["files"].items()}
+        channel: Channel = from_document(Channel, document | {"files": files})
+        return channel
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ToolError(
             f"{where}: is not a channel's state: {error!r}. Put back the {CHANNEL} that a command of rocm-wheels wrote"

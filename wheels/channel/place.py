@@ -4,10 +4,11 @@ A file appears whole or not at all. `write` says what it expects to be there, so
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from lib.common.command import CannotRunError
@@ -42,62 +43,62 @@ class ChangedError(Exception):
     """A file is not what a writer expected: somebody else has written it."""
 
 
-class Place(Protocol):
+class Place(ABC):
     """A place. Paths are relative to it, with `/`."""
 
     shown: str
     """Its name in messages."""
-    has_links: bool
-    """Whether `link` replaces all pages of a stream at once."""
+    is_ordered = True
+    """Whether `publish` replaces the pages of a stream one by one, and not all at once."""
 
+    @abstractmethod
     def read(self, path: str) -> StoredText | None:
         """Return a small file, None if there is none."""
 
+    @abstractmethod
     def write(self, path: str, content: bytes, expected: str | None = ANYTHING) -> None:
         """Write a small file. Raises ChangedError unless the token there is `expected`; None means no file."""
 
+    @abstractmethod
     def upload(self, file: LocalFile) -> None:
         """Put a file into the store. Raises ToolError if it changed meanwhile."""
 
+    @abstractmethod
     def list(self, prefix: str = "") -> Mapping[str, StoredFile]:
         """Return the files whose paths begin with a prefix."""
 
+    @abstractmethod
     def sha256(self, path: str) -> str:
         """Return the SHA-256 of the bytes that are there, in hex."""
 
+    @abstractmethod
+    def fetch(self, path: str, folder: Path) -> Path:
+        """Return where a file is on this machine; in `folder` if it had to be fetched."""
+
+    @abstractmethod
     def delete(self, paths: Sequence[str]) -> None:
         """Delete files that are there, or not any more."""
 
-    def link(self, name: str, target: str) -> None:
-        """Let a name of the top stand for the directory `target` from now on."""
-
     def is_free(self, name: str) -> bool:
         """Whether nothing lies at a name of the top."""
+        return not self.list(f"{name}/")
 
-    def links(self) -> Mapping[str, str]:
-        """Return what `link` has made, by name."""
+    def pages(self, stream: str) -> Mapping[str, StoredFile]:
+        """Return the pages of a stream, by their paths below it."""
+        return {path.removeprefix(f"{stream}/"): one for path, one in self.list(f"{stream}/").items()}
 
-
-@dataclass(frozen=True)
-class BucketName:
-    """A place in an S3 bucket."""
-
-    name: str
-    prefix: str
-    """Of all keys; without `/` at either end, maybe empty."""
-
-
-def parse_bucket(url: str) -> BucketName:
-    """Read `s3://bucket/prefix`. Raises CannotRunError for what does not name a bucket."""
-    name, _, prefix = url.removeprefix("s3://").partition("/")
-    prefix = prefix.strip("/")
-    if not name or (prefix and any(part in ("", ".", "..") for part in prefix.split("/"))):
-        raise CannotRunError(f"--channel={url}: expected s3://BUCKET or s3://BUCKET/PREFIX")
-    return BucketName(name, prefix)
+    def publish(self, stream: str, serial: int, pages: Iterable[tuple[str, bytes | None]]) -> None:
+        """Replace all pages of a stream, in their order, for the change with this serial; None is for those that go."""
+        there = self.pages(stream)
+        for path, content in pages:
+            if content is None:
+                self.delete([f"{stream}/{path}"])
+            else:
+                self.write(f"{stream}/{path}", content, there[path].token if path in there else None)
 
 
-def parse_directory(text: str) -> Path:
-    """Read a path or a `file:` URL of this machine (RFC 8089). Raises CannotRunError for other URLs, and for ""."""
+def _directory(text: str) -> Path:
+    """Read a path or a `file:` URL of this machine (RFC 8089)."""
     if not text:
         raise CannotRunError("--channel: is empty; expected a directory, file:///PATH or s3://BUCKET/PREFIX")
     if text.startswith("file:"):
@@ -111,7 +112,7 @@ def parse_directory(text: str) -> Path:
 
 
 def make_place(text: str, endpoint_url: str = "") -> Place:
-    """Return the place that a command line names.
+    """Return the place that a command line names. Raises CannotRunError for what names none.
 
     The client of S3 takes longer to load than a directory to compare, so it is imported when it is needed.
     """
@@ -120,10 +121,14 @@ def make_place(text: str, endpoint_url: str = "") -> Place:
             raise CannotRunError(f"--channel={text}: --endpoint-url belongs to s3://BUCKET")
         from wheels.channel.directory import DirectoryPlace
 
-        return DirectoryPlace(parse_directory(text))
-    from wheels.channel.bucket import BucketPlace, make_client
+        return DirectoryPlace(_directory(text))
+    from wheels.channel.bucket import BucketPlace
 
+    name, _, prefix = text.removeprefix("s3://").partition("/")
+    prefix = prefix.strip("/")
+    if not name or (prefix and any(part in ("", ".", "..") for part in prefix.split("/"))):
+        raise CannotRunError(f"--channel={text}: expected s3://BUCKET or s3://BUCKET/PREFIX")
     parts = urlsplit(endpoint_url)
     if endpoint_url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
         raise CannotRunError(f"--endpoint-url={endpoint_url}: expected https://HOST, without credentials")
-    return BucketPlace(parse_bucket(text), make_client(endpoint_url or None), endpoint_url)
+    return BucketPlace(name, prefix, endpoint_url)

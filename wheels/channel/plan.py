@@ -4,29 +4,24 @@ add(channel, "nightly", files, now)           a Change
 retire(channel, "nightly", selection, now)    a Change
 """
 
+import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
-from lib.common.command import FoundError
+from packaging.version import Version
+
+from lib.common.command import FoundError, some
+from lib.common.documents import time_text
 from lib.common.program import size_text
-from wheels.channel.complaints import (
-    REMEDIES,
-    Complaint,
-    circular,
-    not_last,
-    ownership,
-    same_tags,
-    unmet_requirements,
-)
+from lib.index.requirements import Shelf, heights, required, unmet
+from wheels.channel.complaints import REMEDIES, Complaint, complaints_about, unmet_requirements
 from wheels.channel.local_files import LocalFile
-from wheels.channel.model import STORE, Build, Channel, File, StreamState, time_text
-from wheels.channel.requirements import Shelf, build_platforms, heights, required, unmet
+from wheels.channel.model import STORE, Build, Channel, File, Promotion, StreamState
 
 GROW: Final = "grow"
 SHRINK: Final = "shrink"
-_SHOWN: Final = 5
 
 
 @dataclass(frozen=True)
@@ -46,41 +41,29 @@ class ChannelChange:
     lines: tuple[str, ...] = ()
     """What happens, for people."""
 
-    def document(self) -> dict[str, Any]:
-        """Return it for programs."""
-        return {
-            "serial": self.after.serial,
-            "streams": self.streams,
-            "files": list(self.names),
-            "deletes": list(self.deletes),
-            "lines": list(self.lines),
-        }
-
 
 def refuse(complaints: Sequence[Complaint]) -> None:
     """Raise FoundError if there are complaints: it names the first ones and the remedy of each kind."""
-    if not complaints:
-        return
-    lines = [f"  {one}" for one in complaints[:_SHOWN]]
-    lines += [f"  and {len(complaints) - _SHOWN} more"] if len(complaints) > _SHOWN else []
-    remedies = dict.fromkeys(REMEDIES[one.kind] for one in complaints)
-    raise FoundError("nothing was changed:\n" + "\n".join(lines) + "\n" + "\n".join(f"{one}." for one in remedies))
+    if complaints:
+        said = some([f"  {one}" for one in complaints], 5, "\n")
+        remedies = dict.fromkeys(f"{REMEDIES[one.kind]}." for one in complaints)
+        raise FoundError("\n".join(["nothing was changed:", said, *remedies]))
 
 
 def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
     """Raise FoundError for names that have, or had, other bytes."""
     lines = []
     for file in files:
-        known = channel.sha256_of(file.name)
+        retired = channel.digests.get(file.filename)
+        known = channel.files[file.filename].sha256 if file.filename in channel.files else retired
         if known not in (None, file.sha256):
-            where = "in the channel" if file.name in channel.files else "retired"
-            lines += [f"  {file.name}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
+            where = "retired" if retired else "in the channel"
+            lines += [f"  {file.filename}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
     if lines:
+        lines = ["the channel has, or had, other bytes under the same name:", *lines]
+        why = "lock files and caches have their hashes"
         raise FoundError(
-            "the channel has, or had, other bytes under the same name:\n"
-            + "\n".join(lines)
-            + "\nPublished files never "
-            "change, retired or not: lock files and caches have their hashes. Build another version"
+            "\n".join([*lines, f"Published files never change, retired or not: {why}. Build another version"])
         )
 
 
@@ -92,43 +75,56 @@ def add(
     *,
     older: bool = False,
     others: Sequence[tuple[File, str]] = (),
+    promoted: Promotion | None = None,
 ) -> ChannelChange:
-    """Return what adding a build does; `others` are files that lie elsewhere, each with its index.
+    """Return what adding a build does; `others` are files that are there or elsewhere, each with its index.
 
     Raises FoundError for other bytes under a known name, for what nothing meets, and the other complaints of a build.
     """
     stream = channel.stream(name)
-    brought = {one.file.name: one.directory for one in files} | {one.name: directory for one, directory in others}
-    described = [*(one.file for one in files), *(one for one, _ in others)]
+    given = [*((one.file, one.directory) for one in files), *others]
+    brought = {one.filename: directory for one, directory in given}
+    described = [one for one, _ in given]
     _check_bytes(channel, described)
     fresh = {file: place for file, place in brought.items() if file not in stream.files or file in stream.leaving}
     if not fresh:
         return ChannelChange(channel, uploads=tuple(files), lines=(f"{name}: all {len(brought)} files are listed",))
     selectors = [one.selector for one in files if one.selector]
-    build = Build(now, brought, older, "" if older or not selectors else selectors[0])
-    builds = [one if older else replace(one, selector="") for one in stream.builds]
+    build = Build(now, brought, older, None if older or not selectors else json.loads(selectors[0]), promoted)
+    builds = [one if older else replace(one, selector=None) for one in stream.builds]
     leaving = {file: due for file, due in stream.leaving.items() if file not in brought}
     after = replace(
         channel,
         serial=channel.serial + 1,
         streams={**channel.streams, name: replace(stream, builds=(*builds, build), leaving=leaving)},
-        files={**channel.files, **{file.name: file for file in described}},
+        files={**channel.files, **{file.filename: file for file in described}},
         gone={file: since for file, since in channel.gone.items() if file not in brought},
         digests={file: digest for file, digest in channel.digests.items() if file not in brought},
     )
-    added = [file for file in described if file.name in fresh and not file.is_variant_list]
-    refuse(
-        [
-            *ownership(after, name, {file.project for file in added}),
-            *circular(name, added),
-            *unmet_requirements(after, name, added),
-            *([] if older else not_last(after, name)),
-            *(one for one in same_tags(after, name) if any(file.name in one.said for file in added)),
-        ]
-    )
+    added = [file for file in described if file.filename in fresh and not file.is_variant_list]
+    refuse(complaints_about(after, name, added, older=older))
     lines = [f"add    {file}: {size_text(after.files[file].size)}" for file in sorted(fresh)]
     lines += [f"there  {file}" for file in sorted(brought.keys() - fresh.keys())]
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
+
+
+def withdraw(channel: Channel, name: str, version: Version, reason: str) -> ChannelChange:
+    """Return what withdrawing a version does (PEP 592); without a reason, it is offered again.
+
+    Raises FoundError if there is no such version, and for requirements that nothing would meet.
+    """
+    stream = channel.stream(name)
+    chosen = {file.filename for file in channel.of_version(name, version)}
+    kept = {file: why for file, why in stream.withdrawn.items() if file not in chosen}
+    withdrawn = {**kept, **dict.fromkeys(chosen, reason)} if reason else kept
+    if withdrawn == stream.withdrawn:
+        return ChannelChange(channel, lines=(f"{name}: nothing to change",))
+    streams = {**channel.streams, name: replace(stream, withdrawn=withdrawn)}
+    after = replace(channel, serial=channel.serial + 1, streams=streams)
+    known = [*unmet_requirements(channel, name, channel.listing(name))]
+    refuse([one for one in unmet_requirements(after, name, after.listing(name)) if one not in known])
+    lines = tuple(f"{'withdraw' if reason else 'offer   '} {file}" for file in sorted(chosen))
+    return ChannelChange(after, {name: SHRINK if reason else GROW}, tuple(sorted(chosen)), lines=lines)
 
 
 def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> ChannelChange:
@@ -137,9 +133,8 @@ def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> Channe
     if not unlisted:
         return ChannelChange(channel)
     streams = {**channel.streams, name: channel.streams[name].without(unlisted)}
-    listed = {file for one in streams.values() for file in one.files}
-    gone = {**channel.gone, **dict.fromkeys(unlisted - listed, now)}
-    after = replace(channel, serial=channel.serial + 1, streams=streams, gone=gone)
+    after = replace(channel, serial=channel.serial + 1, streams=streams)
+    after = replace(after, gone={**channel.gone, **dict.fromkeys(unlisted - after.listed, now)})
     lines = tuple(f"unlist {file}" for file in sorted(unlisted))
     return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines)
 
@@ -164,30 +159,26 @@ def retire(
 
     `ages` are seconds since the files in the store were written: of what a killed command has left, the old files go.
     """
-    stream = channel.stream(name)
-    stream, lines = _begin_to_leave(channel, name, stream, selection, now)
+    stream, lines = _begin_to_leave(channel, name, selection, now)
     # Whoever was added meanwhile may need what is leaving.
-    wanted = _needed(channel, name, frozenset(stream.leaving))
-    lines += [f"keep   {file}: {user.name} requires it, in {where}" for file, (where, user) in sorted(wanted.items())]
+    wanted, why = _needed(channel, name, frozenset(stream.leaving))
+    lines += why
     leaving = {file: due for file, due in stream.leaving.items() if file not in wanted}
     stream = replace(stream, leaving=leaving)
     unlisted = frozenset(file for file, due in leaving.items() if due <= now)
     lines += [f"wait   {file}: until {time_text(due)}" for file, due in sorted(leaving.items()) if due > now]
     lines += [f"retire {file}" for file in sorted(unlisted)]
-    streams = {**channel.streams, name: stream.without(unlisted)}
-    listed = {file for one in streams.values() for file in one.files}
-    gone = {file: channel.gone.get(file, now) for file in channel.files if file not in listed}
+    after = replace(channel, streams={**channel.streams, name: stream.without(unlisted)})
+    gone = {file: channel.gone.get(file, now) for file in channel.files if file not in after.listed}
     deleted = {file for file, since in gone.items() if now - since >= channel.grace and file in channel.gone}
     lines += [f"delete {file}: {size_text(channel.files[file].size)}" for file in sorted(deleted)]
-    files = {file: one for file, one in channel.files.items() if file not in deleted}
-    known = {path for one in channel.files.values() for path in one.stored}
-    left_over = [path for path, age in sorted((ages or {}).items()) if age >= channel.grace and path not in known]
-    left_over = [path for path in left_over if _IN_STORE.fullmatch(path)]
+    known = {path for one in channel.files.values() for path in one.stored_digests} | set(after.proofs)
+    old = sorted(path for path, age in (ages or {}).items() if age >= channel.grace)
+    left_over = [path for path in old if path not in known and _IN_STORE.fullmatch(path)]
     lines += [f"delete {path}: no stream has listed it" for path in left_over]
     after = replace(
-        channel,
-        streams=streams,
-        files=files,
+        after,
+        files={file: one for file, one in channel.files.items() if file not in deleted},
         gone={file: since for file, since in gone.items() if file not in deleted},
         digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
     )
@@ -197,62 +188,50 @@ def retire(
         after=replace(after, serial=channel.serial + 1),
         streams={name: SHRINK} if unlisted else {},
         names=tuple(sorted(unlisted)),
-        deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored), *left_over),
+        deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored_digests), *left_over),
         lines=tuple(lines),
     )
 
 
-def _begin_to_leave(
-    channel: Channel, name: str, stream: StreamState, selection: Selection, now: int
-) -> tuple[StreamState, list[str]]:
+def _begin_to_leave(channel: Channel, name: str, selection: Selection, now: int) -> tuple[StreamState, list[str]]:
     """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
+    stream = channel.stream(name)
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
-    kept = builds[max(len(builds) - selection.keep_last, 0) :]
-    old = [one for one in builds if one not in kept and now - one.added >= selection.older_than]
+    old = [one for one in builds[: -selection.keep_last] if now - one.added >= selection.older_than]
     staying = {file for one in builds if one not in old for file in one.files}
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
-    wanted = _needed(channel, name, chosen | stream.leaving.keys())
-    lines = [
-        f"keep   {file}: {user.name} requires it, in {where}"
-        for file, (where, user) in sorted(wanted.items())
-        if file in chosen
-    ]
-    chosen -= wanted.keys()
-    shelf = Shelf(channel.listing(name))
-    needs = required((channel.files[file] for file in chosen), shelf)
+    wanted, lines = _needed(channel, name, chosen | stream.leaving.keys(), chosen)
+    chosen -= wanted
+    needs = required((channel.files[file] for file in chosen), Shelf(channel.listing(name)))
     due = {file: now + height * channel.settle for file, height in heights(chosen, needs).items()}
     # A list of wheel variants goes with them: before whatever they require.
     return replace(stream, leaving={**stream.leaving, **due}), lines
 
 
-def _needed(channel: Channel, name: str, leaving: frozenset[str]) -> dict[str, tuple[str, File]]:
-    """Return which of the files have to stay, in which stream something requires them, and what that is.
+def _needed(
+    channel: Channel, name: str, leaving: frozenset[str], told: frozenset[str] | None = None
+) -> tuple[set[str], list[str]]:
+    """Return which of the files have to stay, and a line for each of those that are `told` of: who requires it, where.
 
     A requirement that is met now has to be met without them: in its own stream, or, for a stream that is not closed, in
     the stream that they leave. The newest file that serves is kept, and then what it requires.
     """
-    found: dict[str, tuple[str, File]] = {}
-    left = set(leaving)
-    while True:
-        kept = _one_needed(channel, name, left)
-        if kept is None:
-            return found
-        file, where, user = kept
-        found[file] = where, user
-        left.discard(file)
+    found: dict[str, str] = {}
+    while kept := _one_needed(channel, name, leaving - found.keys()):
+        found[kept[0]] = f"keep   {kept[0]}: {kept[1]}"
+    return set(found), [line for file, line in sorted(found.items()) if told is None or file in told]
 
 
-def _one_needed(channel: Channel, name: str, leaving: set[str]) -> tuple[str, str, File] | None:
+def _one_needed(channel: Channel, name: str, leaving: Set[str]) -> tuple[str, str] | None:
     projects = {channel.files[file].project for file in leaving}
     for where, stream in sorted(channel.streams.items()):
-        own = [file for file in channel.listing(where) if where != name or file.name not in leaving]
+        own = [file for file in channel.listing(where) if where != name or file.filename not in leaving]
         there = channel.listing(name) if where == name else [*own, *channel.listing(name)]
-        remaining = Shelf(file for file in there if file.name not in leaving or (where != name and file in own))
+        remaining = Shelf(file for file in there if file.filename not in leaving or (where != name and file in own))
         before = Shelf(there)
-        lost = unmet(own, remaining, build_platforms(stream), lambda project: project in projects)
-        for one in lost:
-            serving = [file for file in before.serving(one.requirement) if file.name in leaving]
+        for one in unmet(own, remaining, stream.platforms, lambda project: project in projects):
+            serving = [file for file in before.serving(one.need) if file.filename in leaving]
             if serving:
-                best = max(serving, key=lambda file: (file.parsed_version, file.name))
-                return best.name, where, one.by
+                best = max(serving, key=lambda file: (file.version, file.filename))
+                return best.filename, f"{one.by.filename} requires it, in {where}"
     return None

@@ -22,10 +22,11 @@ from lib.common.distributions import DEVICE, LIBRARIES, target_extra
 from lib.common.program import ToolError
 from lib.gpus.families import package_owner
 from lib.gpus.paths import is_known, suggestion, target_of_distribution
+from lib.wheel.machines import accepts
 from wheels.common.sound_wheel import SoundWheel
 from wheels.require_sdk.own_gpus import ALL, MACHINE, NONE, Gpus
 from wheels.require_sdk.sdk import Sdk
-from wheels.verify.wheel_set.closure import accepts, applies
+from wheels.verify.wheel_set.closure import applies
 from wheels.verify.wheel_set.model import Package
 
 

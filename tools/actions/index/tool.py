@@ -27,14 +27,13 @@ from pathlib import Path
 from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
 from lib.common.hard_link import link_or_copy
-from lib.common.program import ToolError, write_document
+from lib.common.program import ToolError
 from lib.gpus.architectures import in_distribution
 from lib.gpus.paths import target_of_local_version
-from lib.index.downloads import find_offers
-from lib.index.landing_page import Site, people_page
-from lib.index.model import STATIC, Distribution, Index, indexes, list_variants, read_distribution
+from lib.index.landing_page import Site
+from lib.index.model import STATIC, Distribution, list_variants, read_distribution
 from lib.index.selector import Selector, read_selector
-from lib.index.simple_api import api_pages, find_links_page
+from lib.index.site_pages import site_pages
 from lib.variants.variant_format import VARIANT_JSON
 
 
@@ -78,21 +77,8 @@ def write_index(site: Site, output: Path, sources: list[IndexSource], selector: 
     )
     for one in variants:
         (output / one.directory / one.filename).write_bytes(one.content)
-    main, *others = indexes(distributions, variants)
-    apart = tuple(index.directory for index in others)
-    for index in (main, *others):
-        # What is static says what the sdist offers; split wheels of other targets say nothing here.
-        told = [one for one in distributions if one.directory in ("", STATIC, index.directory)]
-        offers = find_offers(told, index, selector)
-        here = replace(site, other="..") if index.directory else _with_others(site, apart)
-        _write_text(output / index.directory / "index.html", people_page(here, index, offers, selector))
-        _write_api(index, output)
-
-
-def _with_others(site: Site, directories: tuple[str, ...]) -> Site:
-    """Return what the main page has in common with the others, and which these are."""
-    by_target = tuple(one for one in directories if one != STATIC)
-    return replace(site, other=STATIC if STATIC in directories else "", targets=by_target)
+    for path, text in site_pages(site, distributions, variants, selector, uploaded=archive_time()).items():
+        _write_text(output / path, text)
 
 
 def _check(sources: list[IndexSource]) -> None:
@@ -123,13 +109,6 @@ def _place_distribution(source: IndexSource, output: Path) -> None:
     link_or_copy(source.path, directory / distribution.filename)
     if distribution.is_wheel:
         shutil.copyfile(source.metadata, directory / f"{distribution.filename}.metadata")
-
-
-def _write_api(index: Index, output: Path) -> None:
-    _write_text(output / index.directory / "find-links.html", find_links_page(index))
-    for directory, page, document in api_pages(index, archive_time()):
-        _write_text(output / directory / "index.html", page)
-        write_document(str(output / directory / "index.json"), document)
 
 
 def _write_text(path: Path, text: str) -> None:

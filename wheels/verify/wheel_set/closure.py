@@ -12,9 +12,8 @@ from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, def
 from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
-from lib.wheel.machines import PYTHONS, has_python
+from lib.wheel.machines import PYTHONS, accepts, has_python
 from wheels.verify.wheel_set.model import Package
 from wheels.verify.windows import is_for_windows
 
@@ -83,17 +82,6 @@ def candidates(requirement: Requirement, packages: Mapping[str, Sequence[Package
     """Return the distributions of the set that satisfy a requirement; development versions count."""
     found = packages.get(canonicalize_name(requirement.name), ())
     return [one for one in found if accepts(requirement, one.version)]
-
-
-def accepts(requirement: Requirement, version: Version) -> bool:
-    """Whether a requirement accepts a version; development versions count.
-
-    None is accepted by numbers of more than 4300 digits, for which Python raises ValueError.
-    """
-    try:
-        return requirement.specifier.contains(version, prereleases=True)
-    except ValueError:
-        return False
 
 
 def closure(package: Package, packages: Mapping[str, Sequence[Package]]) -> tuple[Package, ...]:

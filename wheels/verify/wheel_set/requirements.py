@@ -11,9 +11,10 @@ from packaging.version import Version
 
 from lib.common.distributions import FILE_NAME, PER_TARGET, Distributions
 from lib.gpus.paths import split_local_version
+from lib.wheel.machines import accepts
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
-from wheels.verify.wheel_set.closure import accepts, applies, candidates, circles
+from wheels.verify.wheel_set.closure import applies, candidates, circles
 from wheels.verify.wheel_set.model import Package
 
 UNSATISFIED = Rule(

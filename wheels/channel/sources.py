@@ -1,0 +1,95 @@
+"""What a stream gets from elsewhere: files that a lock file (PEP 751) names, and what the sources of an aggregate list.
+
+An aggregate lists what other streams list, of this channel or another one, without copying it.
+"""
+
+import hashlib
+import posixpath
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote, urljoin
+
+import urllib3
+
+from lib.common.command import CannotRunError, FoundError
+from lib.common.program import ToolError
+from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, fits
+from wheels.channel.model import CHANNEL, File, from_json
+from wheels.channel.place import Place
+
+
+def _fetch(url: str, expected: str) -> bytes:
+    try:
+        answer = urllib3.request("GET", url)
+    except urllib3.exceptions.HTTPError as error:
+        raise CannotRunError(f"{url}: cannot be fetched: {error}. Call this again") from None
+    if answer.status != 200:
+        raise CannotRunError(f"{url}: status {answer.status}; expected {expected}")
+    return bytes(answer.data)
+
+
+def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
+    """Fetch the wheels of a lock file that can be installed somewhere, and sdists of what has none; yield the files.
+
+    Raises CannotRunError for a file that is not a lock file or cannot be fetched, ToolError for another hash.
+    """
+    machines = [Machine(python, *DEFAULT_PLATFORM) for python in PYTHONS]
+    try:
+        for package in tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]:
+            wheels = [one for one in package.get("wheels", ()) if any(fits(_name(one), "", it) for it in machines)]
+            for one in wheels or [package["sdist"]]:
+                content = _fetch(one["url"], "a distribution. Lock again")
+                if hashlib.sha256(content).hexdigest() != one["hashes"]["sha256"]:
+                    raise ToolError(
+                        f"{one['url']}: has another SHA-256 than the lock file says. Find out why, and lock again"
+                    )
+                (folder / _name(one)).write_bytes(content)
+                yield folder / _name(one)
+    except (ValueError, KeyError, TypeError) as error:
+        raise CannotRunError(
+            f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. Write it with uv export --format pylock.toml"
+        ) from None
+
+
+def _name(file: Mapping[str, str]) -> str:
+    return file.get("name") or posixpath.basename(file["url"])
+
+
+def _read(place: Place, where: str) -> bytes:
+    expected = "a channel there. Correct the sources of the stream"
+    if "://" in where:
+        return _fetch(where, expected)
+    if there := place.read(where):
+        return there.content
+    raise CannotRunError(f"{where}: no such file; expected {expected}")
+
+
+def _joined(base: str, path: str) -> str:
+    """Return what a path is that starts at a directory, which is a URL or relative to the aggregate's directory."""
+    return urljoin(f"{base}/", quote(path)) if "://" in base else posixpath.normpath(posixpath.join(base, path))
+
+
+def listed_elsewhere(place: Place, stream: str, sources: Sequence[str]) -> list[tuple[File, str]]:
+    """Return the files that the sources of a stream list, and the index of theirs that lists each.
+
+    Raises FoundError for a project that two sources have.
+    """
+    found: list[tuple[File, str]] = []
+    owners: dict[str, str] = {}
+    for source in (one.rstrip("/") for one in sources):
+        where = _joined(source, f"../{CHANNEL}")
+        where = where if "://" in where else posixpath.normpath(f"{stream}/{where}")
+        channel = from_json(_read(place, where), where)
+        for name, directory in channel.stream(posixpath.basename(source)).files.items():
+            file = channel.files[name]
+            if owners.setdefault(file.project, source) != source:
+                raise FoundError(
+                    f"{stream}: both {owners[file.project]} and {source} have {file.project}; expected one source of a "
+                    "name. Leave one out"
+                )
+            is_own = where == CHANNEL and not file.url
+            url = "" if is_own else file.url if "://" in file.url else _joined(source, file.url or f"../{file.path}")
+            found.append((replace(file, url=url), directory))
+    return found
