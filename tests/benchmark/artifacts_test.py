@@ -83,14 +83,6 @@ def test_another_file_system_gets_copies(source: Path, tmp_path: Path, monkeypat
     assert not (copy / library).samefile(source / library)
 
 
-def test_further_copies_have_names_of_their_own(source: Path, tmp_path: Path) -> None:
-    copy = artifacts.copy_artifacts(source, tmp_path / "copy", copies=3)
-    names = sorted(path.name for path in copy.iterdir())
-    originals = ["blas_dev_generic", "blas_lib_generic"]
-    assert names == sorted(prefix + name for prefix in ("", "copy1-", "copy2-") for name in originals)
-    assert {path.relative_to(copy).parts[0] for path in artifacts.files(copy, "lib")} == {"blas_lib_generic"}
-
-
 def test_nothing_to_change(tmp_path: Path) -> None:
     assert artifacts.find_library(tmp_path, "big") is None
     assert artifacts.find_library(tmp_path, "small") is None

@@ -56,7 +56,6 @@ schedulers:
     bot-poll-interval: 0.2
     property-set: !dynamic-property-set
       match-property-keys: [ISA, OSFamily]
-      wildcard-property-keys: [case]
     assigners:
       - !priority-age-assigner
         count: 1

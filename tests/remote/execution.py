@@ -9,6 +9,7 @@ of on a worker (`--remote_local_fallback=false`).
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,16 +17,42 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
-from tests.remote.checkouts import PATIENCE, check_out
-from tests.remote.damage import damage
-from tests.remote.failures import check, compression, disturb
-from tests.remote.remote_tests import ALL, SOME, run_tests
+from tests.remote.checkouts import PATIENCE, Checkout, check_out
+from tests.remote.failures import check, compression, damage, disturb
+
+#: The tests of the project.
+ALL = ("//packaging/...", "//develop/...", "//lib/...", "//tests/...", "//tools/...", "//wheels/...")
+#: One or two of each kind: the build there has made most of what they look at.
+SOME = (
+    "//tests/analysis:wheel",
+    "//tests/golden/...",
+    "//tests/integration:framework_test",
+    "//tests/integration:mini_test",
+    "//wheels/tests:targets_test",
+    "//tools/actions/link/...",
+)
+#: Lint reads the whole workspace, which is no input of it.
+HERE = {"//tests/lint:lint_test"}
 
 
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
     """Return what the user's rc would say."""
     properties = tuple(f"--remote_default_exec_properties={key}={value}" for key, value in PLATFORM.items())
     return ("--config=remote", f"--remote_executor={service.url}", "--jobs=16", *properties)
+
+
+def run_tests(checkout: Checkout, targets: tuple[str, ...]) -> None:
+    """Run ALL or SOME, which has some of each kind: analysis, unit tests, what was built looked at, installed and used.
+
+    Raises AssertionError unless all pass, and none runs here but those that have to.
+    """
+    outcome = checkout.build("--keep_going", targets=targets, command="test").succeeded()
+    tests = [spawn for spawn in outcome.spawns if spawn.mnemonic == "TestRunner"]
+    here = {spawn.label for spawn in outcome.spawns if spawn.runner not in ("remote", "remote cache hit")}
+    assert here == (HERE if targets == ALL else set()), here
+    [summary] = re.findall(r"^Executed .* tests?: .*$", outcome.build.output, re.MULTILINE)
+    remote = {spawn.label for spawn in tests} - HERE
+    print(f"{summary} {len(remote)} of them by workers, in {outcome.build.seconds:.1f} s", flush=True)
 
 
 def run(args: argparse.Namespace, folder: Path) -> None:
