@@ -179,10 +179,9 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", steps.pages),
     Check("installers", "installers: pip 23, the newest pip, uv", steps.installers),
-    Check("kinds", "every Python at hand, and every kind of place that pip installs to", steps.kinds),
     Check(
         "devel-histories",
-        "development trees live through installers, places and file systems",
+        "development trees live through installers, each kind of place, and file systems",
         steps.devel_histories,
     ),
     Check(
@@ -210,14 +209,6 @@ CHECKS: tuple[Check, ...] = (
         "windows-corpus",
         "images of real wheels for Windows, read as pefile and lief do",
         steps.windows_corpus,
-        holds="",
-    ),
-    Check(
-        "windows-real",
-        "MKL and HIP code for Windows, packaged, and used across packages under wine",
-        steps.real_dlls,
-        (steps.DEBIAN,),
-        tests=("tests/e2e/windows/real_test.py",),
         holds="",
     ),
     Check(
@@ -312,7 +303,6 @@ SCHEDULED = frozenset(
         "corpus",
         "split-wheels",
         "windows-corpus",
-        "windows-real",
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
         "remote-tests",

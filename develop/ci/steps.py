@@ -133,12 +133,6 @@ def big_wheel(machine: Machine) -> None:
     machine.module("tests.e2e.validators.big", "--check", machine.big_wheel)
 
 
-def kinds(machine: Machine) -> None:
-    """Install the example SDK in every kind of place."""
-    given = ("--dist", machine.mini / "dist", "--installers", machine.installers)
-    machine.module("tests.e2e.install.kinds", *given)
-
-
 def devel_histories(machine: Machine) -> None:
     """Let development trees live through random histories."""
     versions = ("--dist", machine.older, "--newer", machine.newer)
@@ -223,14 +217,6 @@ def windows_corpus(machine: Machine) -> None:
     machine.module("tests.e2e.windows.corpus_wheels", corpus)
     given = ("--wheels", corpus / "wheels")
     machine.run(corpus / "readers/bin/python", "-B", "-m", "tests.e2e.windows.corpus", *given)
-
-
-def real_dlls(machine: Machine) -> None:
-    """Package MKL and HIP code for Windows, and let CPython for Windows use them, under wine."""
-    made = machine.scratch / "windows-real"
-    machine.module("tests.e2e.windows.real", made)
-    given = (f"--dist={made / 'dist'}", f"--fetched={made / 'fetched'}")
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/real_test.py", *given)
 
 
 def edit_elf(machine: Machine) -> None:

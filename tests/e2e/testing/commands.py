@@ -1,7 +1,6 @@
-"""Runs commands for checks, and ends the program with all that they said where they fail."""
+"""Runs commands for checks."""
 
 import subprocess
-import sys
 import tempfile
 
 
@@ -12,8 +11,7 @@ def attempt(*command: object, **variables: str) -> "subprocess.CompletedProcess[
 
 
 def run(*command: object, **variables: str) -> str:
-    """Run a command and return what it prints; its failure ends the program."""
+    """Run a command and return what it prints. Raises AssertionError with all that it said if it fails."""
     result = attempt(*command, **variables)
-    if result.returncode:
-        sys.exit(f"{command}: exit code {result.returncode}\n{result.stdout}{result.stderr}")
+    assert not result.returncode, f"{command}: exit code {result.returncode}\n{result.stdout}{result.stderr}"
     return result.stdout

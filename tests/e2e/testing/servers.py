@@ -4,6 +4,8 @@ with running("nginx", command, port, directory):
     …
 """
 
+import functools
+import http.server
 import os
 import signal
 import socket
@@ -154,3 +156,18 @@ def flaky_proxy(port: int, failures: int) -> Iterator[int]:
         stop.set()
         thread.join()
         listener.close()
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """Serve the files of a directory on loopback; yield its URL, which ends with a slash."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
