@@ -67,13 +67,6 @@ REMOTE = (
         (steps.DEBIAN,),
         holds=ENGINES,
     ),
-    Check(
-        "remote-failures",
-        "builds on remote workers and a server that fail, and with damaged blobs",
-        steps.remote("--failures"),
-        (steps.DEBIAN,),
-        holds=ENGINES,
-    ),
     Check("remote-hip", "HIP programs, compiled by remote workers", steps.remote_hip, (steps.DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
@@ -297,8 +290,6 @@ SCHEDULED = frozenset(
         # Over 4 GiB; `tests` has the same code with small members and a lowered limit.
         "big-wheel-build",
         "big-wheel",
-        # What Bazel and services do when one of them fails.
-        "remote-failures",
         # Other people's wheels: what they hold changes with theirs, not with ours.
         "corpus",
         "split-wheels",
