@@ -4,7 +4,7 @@ r"""Measures what packaging costs: from nothing, and after each kind of change; 
 
 Builds //packaging:all_wheels of a copy of the artifacts (links to the same files; nothing in DIR is changed) in an
 output base of its own, without a disk cache. Each round makes a build from nothing for each variant, then one change
-after the other with a build after each. The tables have medians over all rounds:
+after the other with a build after each. The table has medians over all rounds:
 
   wall        seconds from calling bazelw to its end;
   CPU         user and system time of all processes that Bazel started: of the actions, not of Bazel;
@@ -144,7 +144,6 @@ def main() -> int:
     ):
         costs = measure_all(workspace, dict(args.variant or [("", ())]), args, script, Path(folder))
     print(report.costs_table(costs, next(iter(costs))))
-    print(report.programs_table(costs))
     return 0
 
 
