@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.testing.commands import fetch_locked
 from tests.e2e.testing.wheels_command import installed
 from tests.e2e.validators.tools import make_tools
 
@@ -53,13 +54,6 @@ class Report:
     wheel: str
     kind: str
     text: str
-
-
-def fetch(folder: Path) -> None:
-    """Fetch the wheels for Python 3.11."""
-    options = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version=3.11", "--require-hashes"]
-    command = [sys.executable, "-m", "pip", "download", *options, f"--dest={folder}", f"--requirement={LOCK}"]
-    subprocess.run(command, check=True)
 
 
 def output(*command: object) -> str:
@@ -119,7 +113,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as name:
         scratch = Path(name)
         folder = scratch / "wheels"
-        fetch(folder)
+        fetch_locked(LOCK, folder, "3.11")
         programs = make_tools(scratch / "tools", "pydistcheck.toml").programs
         command, config = installed(scratch / "env"), scratch / "verify.toml"
         config.write_text("[settings]\nduplicate_size = 1\n")
