@@ -133,12 +133,6 @@ def big_wheel(machine: Machine) -> None:
     machine.module("tests.e2e.validators.big", "--check", machine.big_wheel)
 
 
-def kinds(machine: Machine) -> None:
-    """Install the example SDK in every kind of place."""
-    given = ("--dist", machine.mini / "dist", "--installers", machine.installers)
-    machine.module("tests.e2e.install.kinds", *given)
-
-
 def devel_histories(machine: Machine) -> None:
     """Let development trees live through random histories."""
     versions = ("--dist", machine.older, "--newer", machine.newer)
@@ -221,16 +215,8 @@ def windows_corpus(machine: Machine) -> None:
     """Read the images of real wheels for Windows as others do."""
     corpus = machine.scratch / "windows-corpus"
     machine.module("tests.e2e.windows.corpus_wheels", corpus)
-    given = ("--wheels", corpus / "wheels", "--root", machine.debian13)
+    given = ("--wheels", corpus / "wheels")
     machine.run(corpus / "readers/bin/python", "-B", "-m", "tests.e2e.windows.corpus", *given)
-
-
-def real_dlls(machine: Machine) -> None:
-    """Package MKL and HIP code for Windows, and let CPython for Windows use them, under wine."""
-    made = machine.scratch / "windows-real"
-    machine.module("tests.e2e.windows.real", made)
-    given = (f"--dist={made / 'dist'}", f"--fetched={made / 'fetched'}")
-    machine.module_in(machine.debian13, *PYTEST_THERE, "tests/e2e/windows/real_test.py", *given)
 
 
 def edit_elf(machine: Machine) -> None:
@@ -246,11 +232,6 @@ def _all_tests(machine: Machine, *files: str) -> None:
     machine.say(output)
     if "SKIPPED" in output:
         raise FailedError("pytest skipped a test")
-
-
-def doctor(machine: Machine) -> None:
-    """Run `rocm-sdk doctor` on machines with something wrong."""
-    machine.module("tests.e2e.install.doctor_situations", "--dist", machine.mini / "dist")
 
 
 def framework(machine: Machine) -> None:
@@ -396,13 +377,6 @@ class OfPackages:
         """Do what users of AMD's packages reported not to work."""
         dist = machine.build(self.packages)
         machine.module_in(machine.root(self.packages), "tests.e2e.install.reports", "--dist", dist)
-
-    def cmake(self, machine: Machine, like: Path | None = None) -> Path:
-        """Find and link what the development tree offers to CMake; return the file of the results."""
-        results = machine.scratch / f"cmake-{self.packages.name}.json"
-        given = ("--dist", machine.build(self.packages), "--results", results, *(("--like", like) if like else ()))
-        machine.module_in(machine.root(self.packages), "tests.e2e.install.cmake_packages", *given)
-        return results
 
     def checks(self, title: str, *needs: Requirement) -> Iterator[Check]:
         """Yield the checks that all packages have, and the one of thin packages."""

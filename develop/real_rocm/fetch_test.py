@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from develop.real_rocm import fetch
-from develop.real_rocm.fetch import fetch_all, sources_of
+from develop.real_rocm.fetch import sources_of
 from develop.real_rocm.releases import RELEASES
 from tools.fetch.debian.sources import deb822
 
@@ -30,11 +30,3 @@ def test_the_suites_of_a_release_and_no_updates(machine: Path, rocm: int, suites
     assert deb822(sources_of(RELEASES[rocm])) == (
         f"Types: deb\nURIs: http://mirror.invalid/debian\nSuites: {suites}\nComponents: main\nCheck-Valid-Until: no\n"
     )
-
-
-def test_what_is_there_is_not_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    release = RELEASES[5]
-    for name in release.names(small=True):
-        (tmp_path / "unpacked" / name).mkdir(parents=True)
-    assert [path.name for path in fetch_all(release, tmp_path, small=True)] == release.names(small=True)

@@ -45,11 +45,6 @@ def test_all_steps(bazel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert all("--registry=x" in line for line in builds)
 
 
-def test_one_step(bazel: Path) -> None:
-    assert run(bazel, "consumer") == 0
-    assert "//packaging" not in (bazel.parent / "calls").read_text()
-
-
 def test_a_failure_stops_no_other_step(
     bazel: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -33,18 +33,10 @@ def link_or_copy(source: str, target: str) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def copy_artifacts(source: Path, target: Path, copies: int = 1) -> Path:
-    """Copy a directory of artifacts, and return the copy.
-
-    With more than one copy, each artifact is there that often: the others are named `copy1-{artifact}` and so on, which
-    //tests/benchmark/scale makes packages of.
-    """
-    prefixes = ["", *(f"copy{number}-" for number in range(1, copies))]
+def copy_artifacts(source: Path, target: Path) -> Path:
+    """Copy a directory of artifacts, and return the copy."""
     for folder in sorted(path for path in source.iterdir() if path.is_dir() and not path.name.startswith(".")):
-        for prefix in prefixes:
-            shutil.copytree(
-                folder.resolve(), target / (prefix + folder.name), symlinks=True, copy_function=link_or_copy
-            )
+        shutil.copytree(folder.resolve(), target / folder.name, symlinks=True, copy_function=link_or_copy)
     return target
 
 
@@ -85,12 +77,11 @@ def change_header(path: Path, number: int) -> None:
 
 
 def files(artifacts: Path, component: str) -> Iterator[Path]:
-    """Yield the regular files of all artifacts of a component, sorted; none of further copies."""
+    """Yield the regular files of all artifacts of a component, sorted."""
     for folder in sorted(artifacts.glob(f"*_{component}_*")):
-        if not folder.name.startswith("copy"):
-            for path in sorted(folder.rglob("*")):
-                if path.is_file() and not path.is_symlink() and path.name != MANIFEST:
-                    yield path
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink() and path.name != MANIFEST:
+                yield path
 
 
 def is_library(path: Path) -> bool:

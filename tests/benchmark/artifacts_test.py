@@ -63,15 +63,6 @@ def test_changes_never_reach_the_source(source: Path, tmp_path: Path) -> None:
     assert comment.offset < differing[0] <= differing[-1] < comment.file_end
 
 
-def test_each_number_is_another_change(source: Path, tmp_path: Path) -> None:
-    library = artifacts.copy_artifacts(source, tmp_path / "copy") / "blas_lib_generic/stage/lib/libblas.so.1"
-    contents = set()
-    for number in (1, 2, 3):
-        artifacts.change_library(library, number)
-        contents.add(library.read_bytes())
-    assert len(contents) == 3
-
-
 def test_another_file_system_gets_copies(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EXDEV, "Invalid cross-device link")
@@ -81,14 +72,6 @@ def test_another_file_system_gets_copies(source: Path, tmp_path: Path, monkeypat
     assert snapshot(copy) == snapshot(source)
     library = "blas_lib_generic/stage/lib/libblas.so.1"
     assert not (copy / library).samefile(source / library)
-
-
-def test_further_copies_have_names_of_their_own(source: Path, tmp_path: Path) -> None:
-    copy = artifacts.copy_artifacts(source, tmp_path / "copy", copies=3)
-    names = sorted(path.name for path in copy.iterdir())
-    originals = ["blas_dev_generic", "blas_lib_generic"]
-    assert names == sorted(prefix + name for prefix in ("", "copy1-", "copy2-") for name in originals)
-    assert {path.relative_to(copy).parts[0] for path in artifacts.files(copy, "lib")} == {"blas_lib_generic"}
 
 
 def test_nothing_to_change(tmp_path: Path) -> None:

@@ -13,8 +13,7 @@ file system in memory does not count, nor does a link.
 import os
 import threading
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
@@ -31,21 +30,12 @@ class Cost:
     seconds: float
     #: User and system time of the processes that it started (of Bazel: the actions), in seconds.
     cpu: float
-    #: User and system time of the process that started them, in seconds.
-    own_cpu: float
     #: Written to disk by all of them, in bytes.
     written: int
     #: Size in bytes of the distributions that it made.
     produced: int = 0
-    #: Peak resident memory in bytes of the largest process of each kind.
-    memory: dict[str, int] = field(default_factory=dict)
-    #: Of the processes that stay, such as Bazel's workers, what each kind and its children used of `cpu`, in seconds.
-    programs: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def peak(self) -> int:
-        """Peak resident memory, in bytes, of the largest process."""
-        return max(self.memory.values(), default=0)
+    #: Peak resident memory, in bytes, of the largest process.
+    peak: int = 0
 
 
 def _numbers(pid: int) -> tuple[float, float, int]:
@@ -78,44 +68,25 @@ def descendants(pid: int, parent_of: dict[int, int]) -> list[int]:
     return found
 
 
-def kind(command: Iterable[str]) -> str:
-    """Say what a process is for: the tool that it runs, else its program."""
-    names = [Path(argument).name for argument in command]
-    return next(
-        (name.removesuffix("_tool.pyz") for name in names if name.endswith("_tool.pyz")), names[0] if names else ""
-    )
-
-
 @dataclass(frozen=True)
 class _Sums:
-    """What a process and all below it have used until now."""
+    """What all processes below one have used until now."""
 
-    #: CPU time of the process, of those below it that have ended, and of those that have not, by kind; in seconds.
-    own: float
-    ended: float
-    programs: dict[str, float]
+    #: CPU time in seconds.
+    cpu: float
     written: int
 
     @classmethod
     def of(cls, pid: int) -> "_Sums":
-        own, ended, written = _numbers(pid)
-        programs: dict[str, float] = {}
+        _, cpu, written = _numbers(pid)
         for living in descendants(pid, parents()):
             try:
                 times = _numbers(living)
-                command = Path(f"/proc/{living}/cmdline").read_bytes()
             except OSError:
                 continue  # it ended
-            name = kind(os.fsdecode(part) for part in command.split(b"\0") if part)
-            programs[name] = programs.get(name, 0.0) + times[0] + times[1]
+            cpu += times[0] + times[1]
             written += times[2]
-        return cls(own, ended, programs, written)
-
-    def since(self, before: "_Sums") -> tuple[float, float, dict[str, float], int]:
-        """Return CPU time below the process, its own, the time of each kind that stays, and the bytes written."""
-        programs = {name: used - before.programs.get(name, 0.0) for name, used in sorted(self.programs.items())}
-        below = self.ended - before.ended + sum(self.programs.values()) - sum(before.programs.values())
-        return below, self.own - before.own, programs, self.written - before.written
+        return cls(cpu, written)
 
 
 class MemoryWatch(threading.Thread):
@@ -129,7 +100,7 @@ class MemoryWatch(threading.Thread):
         self._pid = pid
         self._command = Path(f"/proc/{pid}/cmdline").read_bytes()
         self._over = threading.Event()
-        self.memory: dict[str, int] = {}
+        self.peak = 0
 
     def run(self) -> None:
         """Look until told to stop."""
@@ -145,9 +116,8 @@ class MemoryWatch(threading.Thread):
             return  # it ended
         peak = next((int(line.split()[1]) * 1024 for line in status.splitlines() if line.startswith("VmHWM:")), 0)
         # A child that has not yet become its program shares its parent's memory: it is no process of its own.
-        if peak and command and command != self._command:
-            name = kind(os.fsdecode(argument) for argument in command.split(b"\0") if argument)
-            self.memory[name] = max(peak, self.memory.get(name, 0))
+        if command and command != self._command:
+            self.peak = max(peak, self.peak)
 
     def stop(self) -> None:
         """Look no more."""
@@ -176,5 +146,6 @@ class Meter:
     ) -> None:
         seconds = time.monotonic() - self._started
         self._watch.stop()
-        cpu, own, programs, written = _Sums.of(self._pid).since(self._before)
-        self.cost = Cost(seconds, cpu, own, written, memory=dict(sorted(self._watch.memory.items())), programs=programs)
+        after = _Sums.of(self._pid)
+        cpu, written = after.cpu - self._before.cpu, after.written - self._before.written
+        self.cost = Cost(seconds, cpu, written, peak=self._watch.peak)

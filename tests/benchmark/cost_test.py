@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.benchmark.cost import Meter, descendants, kind
+from tests.benchmark.cost import Meter, descendants
 
 MEGABYTE = 1 << 20
 #: Each takes what the test then looks for; a grandchild shows that whole families are counted.
@@ -35,14 +35,12 @@ def test_cpu_of_a_child_that_stays() -> None:
         with Meter(os.getpid()) as meter:
             child.stdout.readline()
     assert 0.4 <= meter.cost.cpu < 5
-    assert 0.4 <= meter.cost.programs[Path(sys.executable).name] <= meter.cost.cpu
 
 
 def test_memory_of_the_largest_process() -> None:
     with Meter(os.getpid()) as meter:
         run(NESTED, LARGE)
     assert 150 * MEGABYTE <= meter.cost.peak < 300 * MEGABYTE
-    assert list(meter.cost.memory) == [Path(sys.executable).name]
 
 
 def test_bytes_written_to_a_disk(tmp_path: Path) -> None:
@@ -54,11 +52,6 @@ def test_bytes_written_to_a_disk(tmp_path: Path) -> None:
     in_memory = subprocess.run(["stat", "-f", "-c", "%T", str(tmp_path)], capture_output=True, text=True, check=True)
     expected = 0 if in_memory.stdout.strip() in ("tmpfs", "ramfs") else 20 * MEGABYTE
     assert expected <= meter.cost.written <= expected + MEGABYTE
-
-
-def test_processes_are_named_after_their_tools() -> None:
-    assert kind(["/x/python3", "-I", "-S", "-B", "bazel-out/bin/tools/actions/pack/pack_tool.pyz", "@params"]) == "pack"
-    assert kind(["/x/patchelf", "--set-rpath"]) == "patchelf"
 
 
 def test_families_of_processes() -> None:

@@ -8,6 +8,8 @@ from tests.benchmark.artifacts import change_header, change_library, find_header
 from tests.benchmark.cost import Cost, Meter
 from tests.e2e.testing.builds import Build, Workspace, built
 
+#: All scenarios, in the order in which they are run.
+NAMES = ("cold", "no-op", "small library", "librocfft", "big library", "header", "version", "new server")
 #: Actions whose first output is a distribution.
 DISTRIBUTIONS = ("RocmLink", "RocmSdist")
 
@@ -103,13 +105,10 @@ def measure(
     workspace: Workspace, scenario: Scenario, targets: tuple[str, ...], number: int, options: tuple[str, ...]
 ) -> Cost:
     """Make the change and measure the build that follows. Raises AssertionError when it fails."""
-    built(workspace.build(*targets, options=options))  # whatever the scenario before left
+    if scenario.prepare is not cold:
+        built(workspace.build(*targets, options=options))  # whatever the scenario before left
     scenario.prepare(workspace)
-    return measure_build(workspace, targets, options + scenario.change(number))
-
-
-def measure_build(workspace: Workspace, targets: tuple[str, ...], options: tuple[str, ...]) -> Cost:
-    """Measure a build by the server that runs. Raises AssertionError when it fails."""
+    options += scenario.change(number)
     with Meter(int(workspace.info("server_pid"))) as meter:
         build = built(workspace.build(*targets, options=options))
     return replace(meter.cost, produced=produced(workspace, build))

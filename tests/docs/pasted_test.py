@@ -63,14 +63,6 @@ def test_bazel_is_bazelw(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert main([str(path)]) == 0
 
 
-def test_the_first_failure_is_the_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "page.md"
-    path.write_text(f"```sh\nfalse\ntouch {tmp_path}/reached\n```\n")
-    assert main([str(path)]) == 1
-    assert not (tmp_path / "reached").exists()
-    assert f"{path}: a command failed" in capsys.readouterr().err
-
-
 def test_a_page_without_commands() -> None:
     with pytest.raises(ValueError, match="no block of sh"):
         script("# A page\n", "/scratch")

@@ -1,4 +1,4 @@
-"""Each action sees nothing but what it declares: run again in a jail, it makes what Bazel made of it.
+"""Each action sees nothing but what it declares: run again in a jail, where all is different, it makes the same bytes.
 
 `jail.py` says what is visible there, `planted.py` which faults are planted to see that they are noticed.
 HERMETIC_REQUIRED in the environment makes it an error if this machine does not let us have a jail; HERMETIC_ALL takes
@@ -8,34 +8,36 @@ the first and the last.
 
 import json
 import os
+import tarfile
+import time
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from tests.hermetic.again import faults
 from tests.hermetic.declarations import MNEMONICS
-from tests.hermetic.jail import Jail, jail_for
-from tests.hermetic.planted import TMP
+from tests.hermetic.jail import ENVIRONMENT, LATER, UMASK, Jail, jail_for
 from tests.reproducible.recorded import Place, Recorded, contents, identity, read_record
 
 ACTIONS = read_record(Path(os.environ["ACTIONS"]))
 PLANTED = {action.argv[5]: action for action in read_record(Path(os.environ["PLANTED"]))}
 #: What each planted fault leads to.
 EXPECTED = {
-    "connect": "exit code 1: planted: connect: [Errno 101] Network is unreachable",
     "nothing": "",
-    "read_machine": "exit code 1: planted: read_machine: [Errno 2] No such file or directory: '/etc/passwd'",
     "read_undeclared": "exit code 1: planted: read_undeclared: [Errno 2] No such file or directory: "
     "'tests/hermetic/undeclared.txt'",
-    "run_shell": "exit code 1: planted: run_shell: [Errno 2] No such file or directory: 'sh'",
     "write_beside": "wrote {output}.stray, which it does not declare",
-    "write_home": "exit code 1: planted: write_home: [Errno 30] Read-only file system: '/home/.planted'",
     "write_input": "exit code 1: planted: write_input: [Errno 13] Permission denied: 'tests/hermetic/declared.txt'",
-    "write_root": "exit code 1: planted: write_root: [Errno 30] Read-only file system: '/planted'",
-    "write_tmp": "",  # it has a /tmp of its own, see below
 }
+#: Where outputs of the configuration are that tools are built in.
+EXEC = "bazel-out/k8-opt-exec-ST-d57f47055a04/bin"
+#: 2023-11-14T22:13:20Z.
+EPOCH = 1700000000
+EPOCH_DATE = (2023, 11, 14, 22, 13, 20)
+DISTRIBUTIONS = [action for action in ACTIONS if action.mnemonic in ("RocmLink", "RocmSdist", "RocmStaticWheel")]
 PROBE = """
-import fcntl, json, os, socket, struct
+import fcntl, json, os, socket, struct, time
 
 def names(path):
     return sorted(os.listdir(path))
@@ -48,6 +50,9 @@ def is_up(interface):
 
 status = dict(line.split(":\\t", 1) for line in open("/proc/self/status") if ":\\t" in line)
 print(json.dumps({
+    "cores": len(os.sched_getaffinity(0)),
+    "day": time.time(),
+    "umask": os.umask(0),
     "capabilities": [status[name].strip() for name in ("CapEff", "CapPrm", "CapBnd")],
     "environment": dict(os.environ),
     "execroot": names("."),
@@ -64,7 +69,7 @@ print(json.dumps({
 
 @pytest.fixture(scope="session")
 def jail() -> Jail:
-    one = jail_for(ACTIONS[0].interpreter)
+    one = jail_for(ACTIONS[0].interpreter, Path(os.environ["CLOCK"]))
     if reason := one.refusal():
         assert "HERMETIC_REQUIRED" not in os.environ, reason
         pytest.skip(f"this machine does not let us have a jail: {reason}")
@@ -81,20 +86,46 @@ def test_the_jail_is_bare(jail: Jail, tmp_path: Path) -> None:
     result = jail.run([jail.interpreter, "-I", "-S", "-c", PROBE], tmp_path, {"GIVEN": "1"})
     assert result.returncode == 0, result.stderr
     seen = json.loads(result.stdout)
+    assert seen.pop("day") > time.time() + LATER - 1000
     system = {path.split("/")[1] for path in jail.visible}
     assert {name: value for name, value in seen.items() if name != "environment"} == {
         "capabilities": ["0000000000000000"] * 3,
+        "cores": 1,
         "execroot": [],
         "home": [],
         "host": "jail",
         "interfaces": {"lo": False},
         "processes": ["1"],
-        "root": sorted({"dev", "execroot", "home", "proc", "tmp"} | system),
+        "root": sorted({"clock.so", "dev", "execroot", "home", "proc", "tmp"} | system),
         "tmp": [],
+        "umask": UMASK,
         "writable": ["/execroot", "/tmp"],
     }
     seen["environment"].pop("LC_CTYPE", None)  # the interpreter's own doing (PEP 538)
-    assert seen["environment"] == {"GIVEN": "1", "HOME": "/home"}
+    assert seen["environment"] == {"GIVEN": "1", **ENVIRONMENT}
+
+
+@pytest.mark.parametrize(
+    ("interpreter_path", "library"),
+    [
+        ("external/python/bin/python3", ["external/python/bin/python3", "external/python/lib/os.py"]),
+        ("/usr/bin/python3", []),
+        (
+            f"{EXEC}/external/bazel_tools/tools/python/py3wrapper.sh",
+            [f"{EXEC}/external/bazel_tools/tools/python/py3wrapper.sh"],
+        ),
+    ],
+)
+def test_all_inputs_are_staged_but_for_the_interpreter(interpreter_path: str, library: list[str]) -> None:
+    """Bazel's own toolchain has a script for an interpreter that is an output, as tools and documents are."""
+    others = [
+        f"{EXEC}/tools/actions/plan/plan_tool.pyz",
+        "bazel-out/k8-fastbuild/bin/a.json",
+        "external/python_packages/a.py",
+    ]
+    places = [Place(path, Path(path)) for path in [*library, *others]]
+    action = Recorded("RocmPlan", [interpreter_path, "-I"], {}, places, [])
+    assert [place.execroot for place in action.files] == others
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=identity)
@@ -102,9 +133,19 @@ def test_an_action_needs_nothing_but_what_it_declares(action: Recorded, jail: Ja
     assert faults(action, jail, tmp_path).found == []
 
 
-def test_what_is_written_to_tmp_is_lost(jail: Jail, tmp_path: Path) -> None:
-    result = faults(PLANTED["write_tmp"], jail, tmp_path, compare=False)
-    assert (result.found, Path(TMP).exists()) == ([], False)
+@pytest.mark.parametrize("action", DISTRIBUTIONS, ids=identity)
+def test_source_date_epoch_is_the_one_thing_that_matters(action: Recorded, jail: Jail, tmp_path: Path) -> None:
+    """All members have its date, and their contents are as before."""
+    assert faults(action, jail, tmp_path, compare=False, SOURCE_DATE_EPOCH=str(EPOCH)).found == []
+    again, first = tmp_path / "execroot" / action.outputs[0].execroot, action.outputs[0].runfiles
+    if action.mnemonic == "RocmSdist":
+        with tarfile.open(again) as archive:
+            assert {member.mtime for member in archive.getmembers()} == {EPOCH}
+        return
+    with zipfile.ZipFile(again) as new, zipfile.ZipFile(first) as old:
+        assert {member.date_time for member in new.infolist()} == {EPOCH_DATE}
+        assert new.namelist() == old.namelist()
+        assert [one.CRC for one in new.infolist()] == [one.CRC for one in old.infolist()]
 
 
 @pytest.mark.parametrize("fault", sorted(EXPECTED))

@@ -2,7 +2,8 @@
 
     faults(action, jail, scratch)      # [] if it made what Bazel made of it, from what it declares, and nothing else
 
-Inputs are real files that cannot be written, at the paths that they have in Bazel's execution root.
+Inputs are real files that cannot be written, at the paths that they have in Bazel's execution root. Their dates and
+modes are others.
 """
 
 import hashlib
@@ -44,10 +45,11 @@ def snapshot(directory: Path) -> dict[str, str]:
 def stage(action: Recorded, execroot: Path, without: Place | None) -> None:
     """Copy the inputs of an action except one, and make the folders of its outputs."""
     execroot.mkdir(parents=True)
-    for place in action.files:
+    for number, place in enumerate(action.files):
         if place != without:
             for target in place.copied_to(execroot):
-                target.chmod(0o444)
+                target.chmod((0o444, 0o555)[number % 2])
+                os.utime(target, (number, 86400 * number))
     for place in action.outputs:
         (execroot / place.execroot).parent.mkdir(parents=True, exist_ok=True)
 
@@ -85,9 +87,11 @@ def other_outputs(action: Recorded, execroot: Path) -> list[str]:
 
 
 def faults(
-    action: Recorded, jail: Jail, scratch: Path, *, without: Place | None = None, compare: bool = True
+    action: Recorded, jail: Jail, scratch: Path, *, without: Place | None = None, compare: bool = True, **variables: str
 ) -> Faults:
     """Run an action, of whose inputs one may be taken away, and compare with Bazel's outputs, if there are.
+
+    `variables` are as `--action_env` sets them.
 
     Raises RuntimeError where the jail fails.
     """
@@ -95,7 +99,7 @@ def faults(
     stage(action, execroot, without)
     before = snapshot(execroot)
     passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    result = jail.run([jail.interpreter, *action.argv[1:]], execroot, passed_on | action.environment)
+    result = jail.run([jail.interpreter, *action.argv[1:]], execroot, passed_on | variables | action.environment)
     if failed_itself(result):
         raise RuntimeError(result.stderr)
     found = undeclared_writes(action, before, snapshot(execroot))

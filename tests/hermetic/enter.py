@@ -3,7 +3,8 @@
     unshare --user --map-root-user --mount --net --ipc --uts --pid --fork python3 enter.py JSON
 
 JSON is an object with what `jail.py` knows: `root`, an empty directory to mount on; `visible`, absolute paths that are
-shown where they are; `execroot`, the directory that becomes /execroot; `command` and `environment`. Exit code 125 and a
+shown where they are; `execroot`, the directory that becomes /execroot; `clock`, the library that becomes CLOCK;
+`command` and `environment`. Exit code 125 and a
 message say that there could be no such place. See mount(2), pivot_root(2), mount_namespaces(7) and capabilities(7).
 """
 
@@ -17,6 +18,8 @@ from typing import Any
 #: An exit code that no program here has: `env` and container engines use it where they themselves fail.
 FAILED = 125
 HOSTNAME = b"jail"
+#: The library to preload, in the new root.
+CLOCK = "/clock.so"
 
 # <sys/mount.h>
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
@@ -62,7 +65,7 @@ def show(root: str, path: str) -> None:
     make_read_only(target)
 
 
-def build_root(root: str, visible: list[str], execroot: str) -> None:
+def build_root(root: str, visible: list[str], execroot: str, clock: str) -> None:
     """Mount all that the command gets to see."""
     mount("none", "/", None, MS_REC | MS_PRIVATE)
     mount("tmpfs", root, "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755")
@@ -75,6 +78,8 @@ def build_root(root: str, visible: list[str], execroot: str) -> None:
     mount("proc", f"{root}/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     mount("tmpfs", f"{root}/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777")
     mount(execroot, f"{root}/execroot", None, MS_BIND)
+    Path(root + CLOCK).touch()
+    mount(clock, root + CLOCK, None, MS_BIND)
     make_read_only(root)
 
 
@@ -100,7 +105,7 @@ def main(argv: list[str]) -> None:
     spec: dict[str, Any] = json.loads(argv[0])
     try:
         call("sethostname", HOSTNAME, len(HOSTNAME))
-        build_root(spec["root"], spec["visible"], spec["execroot"])
+        build_root(spec["root"], spec["visible"], spec["execroot"], spec["clock"])
         enter_root(spec["root"])
         drop_capabilities()
     except OSError as error:

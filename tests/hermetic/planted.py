@@ -3,19 +3,14 @@
     planted.py FAULT --input=DECLARED --undeclared=FILE --output=FILE
 
 FAULT is the name of a function below. Each also writes the output, so that nothing but the fault tells them apart;
-`nothing` has none. Exit code 1 and a message say that the fault could not be done. It stands alone, like a tool.
+`nothing` has none. Exit code 1 and a message say that the fault could not be done. Whether there is a network, a shell
+or a file of the machine, the jail is asked itself. It stands alone, like a tool.
 """
 
 import argparse
-import socket
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-
-#: TEST-NET-1 (RFC 5737), where nobody is. Connecting a datagram socket sends nothing: it asks whether there is a way.
-NOBODY = ("192.0.2.1", 9)
-TMP = "/tmp/rules_rocm_python-planted"
 
 
 def nothing(args: argparse.Namespace) -> str:
@@ -26,38 +21,6 @@ def nothing(args: argparse.Namespace) -> str:
 def read_undeclared(args: argparse.Namespace) -> str:
     """Read a file of the workspace that is not among the inputs."""
     return Path(args.undeclared).read_text(encoding="utf-8")
-
-
-def read_machine(args: argparse.Namespace) -> str:
-    """Read a file of the machine."""
-    return Path("/etc/passwd").read_text(encoding="utf-8")
-
-
-def connect(args: argparse.Namespace) -> str:
-    """Connect a socket."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.connect(NOBODY)
-        return str(one.getsockname())
-
-
-def run_shell(args: argparse.Namespace) -> str:
-    """Run what PATH happens to have."""
-    return subprocess.run(["sh", "-c", "echo $0"], capture_output=True, text=True, check=True).stdout
-
-
-def write_home(args: argparse.Namespace) -> str:
-    """Write to the home directory."""
-    return wrote(Path("~/.planted").expanduser())
-
-
-def write_root(args: argparse.Namespace) -> str:
-    """Write to the root file system."""
-    return wrote(Path("/planted"))
-
-
-def write_tmp(args: argparse.Namespace) -> str:
-    """Write to the machine's directory for temporary files."""
-    return wrote(Path(TMP))
 
 
 def write_input(args: argparse.Namespace) -> str:
@@ -77,19 +40,7 @@ def wrote(path: Path) -> str:
 
 
 FAULTS: dict[str, Callable[[argparse.Namespace], str]] = {
-    one.__name__: one
-    for one in (
-        nothing,
-        read_undeclared,
-        read_machine,
-        connect,
-        run_shell,
-        write_home,
-        write_root,
-        write_tmp,
-        write_input,
-        write_beside,
-    )
+    one.__name__: one for one in (nothing, read_undeclared, write_input, write_beside)
 }
 
 
@@ -103,7 +54,7 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     try:
         seen = FAULTS[args.fault](args)
-    except (OSError, RuntimeError) as error:  # the latter where there is no home directory
+    except OSError as error:
         print(f"planted: {args.fault}: {error}", file=sys.stderr)
         return 1
     Path(args.output).write_text(seen, encoding="utf-8")

@@ -24,7 +24,6 @@ def _planted_action_impl(ctx):
         outputs = [output],
         mnemonic = "RocmPlanted",
         progress_message = "Planting %{label}",
-        execution_requirements = ctx.attr.requirements,
         toolchain = _PYTHON_TOOLCHAIN,
     )
     return [DefaultInfo(files = depset([output]))]
@@ -35,7 +34,6 @@ planted_action = rule(
     attrs = {
         "fault": attr.string(mandatory = True, doc = "What is wrong: the name of a function of planted.py."),
         "input": attr.label(mandatory = True, allow_single_file = True, doc = "A file that is declared."),
-        "requirements": attr.string_dict(doc = "What the action asks of where it runs."),
         "undeclared": attr.label(mandatory = True, allow_single_file = True, doc = "A file that the action knows of, but does not declare."),
         "_program": attr.label(default = ":planted.py", allow_single_file = True),
     },

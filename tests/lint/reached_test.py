@@ -21,7 +21,6 @@ OTHER_PROJECTS = (
     "hip/examples/wheel/",
     "tests/e2e/consumer/acme/",
     "tests/e2e/foreign_sdks/project/",
-    "tests/e2e/windows/real_sdk/",
 )
 #: The suite that brings tests from beside the code to //tests/....
 SUITE = "//tests:unit"

@@ -11,7 +11,6 @@ own process.
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 from types import TracebackType
 
@@ -56,7 +55,6 @@ schedulers:
     bot-poll-interval: 0.2
     property-set: !dynamic-property-set
       match-property-keys: [ISA, OSFamily]
-      wildcard-property-keys: [case]
     assigners:
       - !priority-age-assigner
         count: 1
@@ -127,26 +125,6 @@ class BuildGrid:
         worker = Worker(self._root, self.directory, name, f"http://127.0.0.1:{PORT}", PLATFORM)
         self.workers.append(worker)
         return worker.start()
-
-    def restart(self) -> None:
-        """End the server without warning, and start it again when it will have forgotten the workers.
-
-        What else it knew is in its database and on its disk.
-        """
-        self.server.kill()
-        time.sleep(KEEPALIVE)
-        self.server.start()
-
-    def empty_workers(self) -> None:
-        """Start all workers again without what they have fetched."""
-        for worker in self.workers:
-            worker.stop()
-            worker.forget()
-            worker.start()
-
-    def blob(self, sha256: str) -> Path:
-        """Return the file in which the service keeps a blob."""
-        return self.directory / "cas/cas/objects" / sha256[:2] / sha256[2:]
 
     def __enter__(self) -> "BuildGrid":
         try:

@@ -1,22 +1,17 @@
 """A second checkout with an HTTP cache builds nothing again, and what the cache loses or damages reaches no wheel.
 
-    python3 -m tests.remote.cache [--artifacts DIR] [--runs N]
+    python3 -m tests.remote.cache [--artifacts DIR]
 
 Run it from the top of the workspace. nginx is the cache. The first checkout fills it; a second one in another place,
-with an empty output base, builds the same. Wheels are not in the cache unless that is asked for; both are tried. With
-`--runs`, the second checkout is also built so many times from nothing without the cache and with it, repositories
-fetched beforehand: prints how long that took, and the ratios of the medians.
+with an empty output base, builds the same. Wheels are not in the cache unless that is asked for; both are tried.
 """
 
 import argparse
-import os
 import shutil
-import statistics
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.e2e.testing.builds import built
 from tests.e2e.testing.nginx import Server, put_nginx_on_path
 from tests.remote.checkouts import TARGET, Checkout, Outcome, check_out
 from tests.remote.http_cache import http_cache
@@ -95,26 +90,7 @@ def damage(store: Path, first: Outcome, checkout: Checkout) -> None:
     largest.write_bytes(whole)
 
 
-def measure(checkout: Checkout, runs: int) -> None:
-    """Build from nothing, alternately without the cache and with it; only what was fetched is kept."""
-    ways = {"no cache": ("--remote_cache=",), "cache": (), "cache with wheels": (WITH_WHEELS,)}
-    seconds: dict[str, list[float]] = {way: [] for way in ways}
-    for _ in range(runs):
-        for way, options in ways.items():
-            checkout.clean()
-            checkout.workspace.run("shutdown")
-            checkout.fetch()
-            os.sync()  # What the build before has written is not this one's to wait for.
-            build = checkout.workspace.build(TARGET, options=("--symlink_prefix=/", *options))
-            seconds[way].append(built(build).seconds)
-            print(f"{way}: {build.seconds:.1f} s", flush=True)
-    cold = statistics.median(seconds["no cache"])
-    for way, taken in seconds.items():
-        median = statistics.median(taken)
-        print(f"{way}: median {median:.1f} s, {median / cold:.3f} of the time without a cache")
-
-
-def run(artifacts: Path | None, runs: int, folder: Path) -> None:
+def run(artifacts: Path | None, folder: Path) -> None:
     """Build in two checkouts, and then with a cache that is damaged."""
     put_nginx_on_path(folder / "nginx")
     with http_cache(folder / "cache") as cache:
@@ -140,8 +116,6 @@ def run(artifacts: Path | None, runs: int, folder: Path) -> None:
             evict(store, checkouts[1])
             with_wheels(checkouts, store, cache, first)
             damage(store, first, checkouts[1])
-            if runs:
-                measure(checkouts[1], runs)
         finally:
             for checkout in checkouts:
                 checkout.remove()
@@ -151,10 +125,9 @@ def main() -> int:
     """Parse the arguments and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--artifacts", type=Path, help="artifacts directory; without it, the embedded SDK")
-    parser.add_argument("--runs", type=int, default=0, help="measure so many times")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-remote-") as folder:
-        run(args.artifacts, args.runs, Path(folder))
+        run(args.artifacts, Path(folder))
     print("a second checkout built nothing again")
     return 0
 

@@ -1,14 +1,14 @@
-"""The build and the tests on a remote execution service: the same bytes as here, also when something fails.
+"""The build and the tests on a remote execution service: the same bytes as here.
 
-    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR] [--failures | --all-tests]
+    python3 -m tests.remote.execution --root ROOT --programs FOLDER [--artifacts DIR] [--all-tests]
 
 Run it from the top of the workspace, as root. ROOT is what engine_root.sh makes; FOLDER gets a virtual environment with
-BuildGrid. One checkout builds here, and then there, and tests there, on two workers. With `--failures`, it builds
-there while a worker or the server is killed, and with damaged blobs in the service's store. Nothing runs here instead
-of on a worker (`--remote_local_fallback=false`).
+BuildGrid. One checkout builds here, and then there, and tests there, on two workers. Nothing runs here instead of on a
+worker (`--remote_local_fallback=false`).
 """
 
 import argparse
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -16,10 +16,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.remote.buildgrid import PLATFORM, BuildGrid, make_programs
-from tests.remote.checkouts import PATIENCE, check_out
-from tests.remote.damage import damage
-from tests.remote.failures import check, compression, disturb
-from tests.remote.remote_tests import ALL, SOME, run_tests
+from tests.remote.checkouts import PATIENCE, Checkout, Outcome, check_out
+from tests.remote.spawns import count_by
+
+#: The tests of the project.
+ALL = ("//packaging/...", "//develop/...", "//lib/...", "//tests/...", "//tools/...", "//wheels/...")
+#: One or two of each kind: the build there has made most of what they look at.
+SOME = (
+    "//tests/analysis:wheel",
+    "//tests/golden/...",
+    "//tests/integration:framework_test",
+    "//tests/integration:mini_test",
+    "//wheels/tests:targets_test",
+    "//tools/actions/link/...",
+)
+#: Lint reads the whole workspace, which is no input of it.
+HERE = {"//tests/lint:lint_test"}
 
 
 def remote_options(service: BuildGrid) -> tuple[str, ...]:
@@ -28,24 +40,42 @@ def remote_options(service: BuildGrid) -> tuple[str, ...]:
     return ("--config=remote", f"--remote_executor={service.url}", "--jobs=16", *properties)
 
 
+def check_same(here: Outcome, there: Outcome) -> None:
+    """Assert that everything ran remotely and gave the same bytes."""
+    there.succeeded()
+    runners = {spawn.runner for spawn in there.spawns}
+    assert runners <= {"remote", "remote cache hit"}, count_by(there.spawns)
+    assert there.distributions == here.distributions
+    executed = sum(1 for spawn in there.spawns if spawn.runner == "remote")
+    print(f"{there.build.seconds:.1f} s, {executed} actions executed, same bytes", flush=True)
+
+
+def run_tests(checkout: Checkout, targets: tuple[str, ...]) -> None:
+    """Run ALL or SOME, which has some of each kind: analysis, unit tests, what was built looked at, installed and used.
+
+    Raises AssertionError unless all pass, and none runs here but those that have to.
+    """
+    outcome = checkout.build("--keep_going", targets=targets, command="test").succeeded()
+    tests = [spawn for spawn in outcome.spawns if spawn.mnemonic == "TestRunner"]
+    here = {spawn.label for spawn in outcome.spawns if spawn.runner not in ("remote", "remote cache hit")}
+    assert here == (HERE if targets == ALL else set()), here
+    [summary] = re.findall(r"^Executed .* tests?: .*$", outcome.build.output, re.MULTILINE)
+    remote = {spawn.label for spawn in tests} - HERE
+    print(f"{summary} {len(remote)} of them by workers, in {outcome.build.seconds:.1f} s", flush=True)
+
+
 def run(args: argparse.Namespace, folder: Path) -> None:
-    """Build here, and then there, with all that can go wrong."""
+    """Build here, and then there."""
     checkout = check_out(folder / "checkout", args.artifacts, seconds=PATIENCE)
     try:
-        kinds = ("balanced", "fast", "small") if args.failures else ("balanced",)
-        here = {kind: checkout.build(compression(kind)).succeeded() for kind in kinds}
+        here = checkout.build().succeeded()
         with BuildGrid(args.root, make_programs(args.programs), folder / "service") as service:
             there = replace(checkout, workspace=replace(checkout.workspace, options=remote_options(service)))
             service.add_worker()
-            there.clean()
-            whole = there.build()
-            check("one worker", here["balanced"], whole)
             service.add_worker()
-            if args.failures:
-                disturb(service, there, here["fast"], here["small"])
-                damage(service, there, whole)
-            else:
-                run_tests(there, ALL if args.all_tests else SOME)
+            there.clean()
+            check_same(here, there.build())
+            run_tests(there, ALL if args.all_tests else SOME)
     finally:
         checkout.remove()
 
@@ -70,9 +100,9 @@ def in_scratch(run: Callable[[argparse.Namespace, Path], None], args: argparse.N
 def main() -> int:
     """Parse the arguments and run."""
     parser = command_line(__doc__)
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--failures", action="store_true", help="let workers, the server and its blobs fail, instead")
-    what.add_argument("--all-tests", action="store_true", help="run all tests there, which takes a quarter of an hour")
+    parser.add_argument(
+        "--all-tests", action="store_true", help="run all tests there, which takes a quarter of an hour"
+    )
     return in_scratch(run, parser.parse_args())
 
 

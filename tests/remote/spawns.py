@@ -19,10 +19,6 @@ class Spawn:
     cache_hit: bool
     #: Path of each output in the execution root -> its SHA-256 and its size in bytes.
     outputs: dict[str, tuple[str, int]]
-    #: Path of each input in the execution root -> its size in bytes.
-    inputs: dict[str, int]
-    #: How long its command took, in seconds; 0 if it came from a cache.
-    seconds: float
 
 
 def read_spawns(path: Path) -> list[Spawn]:
@@ -33,7 +29,6 @@ def read_spawns(path: Path) -> list[Spawn]:
         spawn, at = decoder.raw_decode(text, at)
         digests = {output["path"]: output.get("digest", {}) for output in spawn.get("actualOutputs", ())}
         outputs = {name: (digest.get("hash", ""), int(digest.get("sizeBytes", 0))) for name, digest in digests.items()}
-        inputs = {file["path"]: int(file.get("digest", {}).get("sizeBytes", 0)) for file in spawn.get("inputs", ())}
         found.append(
             Spawn(
                 mnemonic=spawn.get("mnemonic", ""),
@@ -41,8 +36,6 @@ def read_spawns(path: Path) -> list[Spawn]:
                 runner=spawn.get("runner", ""),
                 cache_hit=spawn.get("cacheHit", False),
                 outputs=outputs,
-                inputs=inputs,
-                seconds=float(spawn.get("metrics", {}).get("executionWallTime", "0s").removesuffix("s")),
             )
         )
     return sorted(found, key=lambda spawn: (spawn.mnemonic, sorted(spawn.outputs)))

@@ -2,25 +2,18 @@
 
     worker = Worker(root, directory, "worker1", "http://127.0.0.1:18351").start()
     …
-    worker.kill()
+    worker.stop()
 
 It has a CAS of its own that fetches from the service's. An action sees its inputs, and the root's /usr and /etc.
 A worker whose session the server has forgotten ends; so a loop starts it again, as a service manager would.
 """
 
-import os
-import shutil
-import signal
-import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.e2e.testing.builds import WORKSPACE
 from tests.e2e.testing.servers import Server
 
-#: The program that the worker runs for each action, as the kernel names it: 15 characters.
-RUNNER = "buildbox-run-bubblewrap"[:15]
 #: Runs its arguments again whenever they end.
 SUPERVISED = ("bash", "-c", 'while :; do "$@"; sleep 1; done', "supervisor")
 
@@ -65,45 +58,3 @@ class Worker:
         """Ask both to end."""
         self._bot.stop()
         self._cas.stop()
-
-    def forget(self) -> None:
-        """Remove all blobs that it has; it must not run."""
-        shutil.rmtree(self._store)
-
-    def runners(self) -> list[int]:
-        """List the processes that run this worker's actions at this moment."""
-        return [pid for pid, name, arguments in _processes() if name == RUNNER and str(self._socket) in arguments]
-
-    def kill(self) -> None:
-        """End both and what they run without warning, as a machine that fails would."""
-        runners = self.runners()
-        self._bot.kill()
-        self._cas.kill()
-        for pid in {*runners, *self.runners()}:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-
-
-def _processes() -> list[tuple[int, str, str]]:
-    """List the machine's processes: number, name and arguments."""
-    found = []
-    for folder in sorted(Path("/proc").glob("[0-9]*")):
-        with suppress(OSError):  # it has ended
-            name = (folder / "comm").read_text().strip()
-            found.append((int(folder.name), name, (folder / "cmdline").read_bytes().decode(errors="replace")))
-    return found
-
-
-def wait_for_actions(workers: Sequence[Worker], count: int, seconds: float) -> Worker:
-    """Wait until workers run the action that is number `count` from now on; return the worker that runs it.
-
-    Raises AssertionError if they do not within that time.
-    """
-    until, seen = time.monotonic() + seconds, set[int]()
-    while time.monotonic() < until:
-        for worker in workers:
-            seen.update(running := worker.runners())
-            if running and len(seen) >= count:
-                return worker
-        time.sleep(0.02)
-    raise AssertionError(f"{len(seen)} actions in {seconds} s: {workers[0].log.read_text(errors='replace')}")

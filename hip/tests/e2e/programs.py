@@ -35,7 +35,6 @@ from hip.tests.e2e.opened import check_opened
 from hip.tests.e2e.relocatable import check_relocatable
 from hip.tests.e2e.sdk_libraries import check_sdk_libraries
 from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
-from tests.hermetic.prove import strictest
 
 EXAMPLE = "hip/examples/programs"
 #: Targets of the example's MODULE.bazel, and one more.
@@ -48,6 +47,9 @@ PACKAGES = '    packages = [\n        "hipcc",\n        "libamdhip64-dev",\n    
 NO_GPU = "no ROCm-capable device is detected"
 #: Files that are compared: programs, libraries, and what they are made of.
 SUFFIXES = (".a", ".bc", ".co", ".hipfb", ".lo", ".o", ".so", *PROGRAMS)
+#: Bazel's strictest sandbox, in which the machine is not to be seen, and what is left of it: libraries and processes.
+STRICTEST = ("--experimental_use_hermetic_linux_sandbox", "--spawn_strategy=linux-sandbox")
+SYSTEM = ("/lib", "/lib64", "/proc", "/usr/lib", "/usr/lib64")
 #: What the machine's compiler and interpreter read, besides the system's libraries. A project that has no toolchain for
 #: Python looks for an interpreter with a shell and `which`, which is an alternative in Debian.
 HOST_TOOLCHAIN = ("/bin", "/etc/alternatives", "/usr/bin", "/usr/include", "/usr/libexec")
@@ -157,7 +159,8 @@ def check_bytes(workspace: Workspace, directory: Path) -> None:
     """Build in another output base, in the strictest sandbox: the same bytes."""
     built(workspace.build("//..."))
     here = outputs(workspace)
-    strict = (*strictest(), *(f"--sandbox_add_mount_pair={path}" for path in HOST_TOOLCHAIN))
+    seen = [path for path in (*SYSTEM, *HOST_TOOLCHAIN) if Path(path).is_dir()]
+    strict = (*STRICTEST, *(f"--sandbox_add_mount_pair={path}" for path in seen))
     other = replace(workspace, startup=(f"--output_base={directory / 'other'}",), options=(*workspace.options, *strict))
     try:
         built(other.build("//..."))

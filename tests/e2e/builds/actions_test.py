@@ -180,8 +180,7 @@ def test_only_the_compression_changed(sdk: Sdk) -> None:
 def test_a_library_changed_that_images_have(sdk: Sdk) -> None:
     """The layer of its package is made, and the layers of devel, which could have copies of its programs.
 
-    They come out as they were: in each image, one layer is another one. tests/e2e/push/registry.py shows that a push
-    sends what a registry has not.
+    They come out as they were: in each image, one layer is another one. A push sends what a registry has not.
     """
     images = "//packaging:images"
     built(sdk.workspace.build(images))

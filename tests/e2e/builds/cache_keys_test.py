@@ -7,6 +7,7 @@ so nothing is executed. What depends on files (content, modes, names) is in acti
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,10 +16,15 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.testing.builds import Workspace
-from tests.hermetic.declarations import MNEMONICS, PACKAGING
+from tests.e2e.testing.builds import WORKSPACE, Workspace
+from tests.hermetic.declarations import FURTHER, MNEMONICS, PACKAGING
 
 TARGETS = "//packaging:dist + //packaging:images"
+#: What has the kinds of actions that no package of this project needs.
+OTHERS = (
+    "//examples/framework:rocm_init + //tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole"
+    " + //tests/mini/windows:acme_libraries"
+)
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex"}
 IMAGES = {"RocmLayer", "RocmImage"}
@@ -149,11 +155,11 @@ class Graph:
         return {identity: sorted(keys) for identity, keys in found.items()}
 
 
-def graph(change: Change) -> Graph:
+def graph(change: Change, targets: str = TARGETS) -> Graph:
     """Ask for the actions of a build."""
     workspace = Workspace(environment=change.environment, wrapper=change.wrapper)
     options = ("--output=jsonproto", "--ui_event_filters=-info", "--noshow_progress", *change.options)
-    result = workspace.run("aquery", *options, f"deps({TARGETS})")
+    result = workspace.run("aquery", *options, f"deps({targets})")
     assert result.returncode == 0, result.stdout
     return Graph(result.stdout[result.stdout.index("{") :])
 
@@ -185,6 +191,21 @@ def test_keys(name: str, first: Graph) -> None:
 def test_environment_of_actions(first: Graph) -> None:
     """A variable for actions reaches those alone that read a date. Bazel compiles C with all of them."""
     check(first, option("--action_env=SOURCE_DATE_EPOCH=1700000000"), DATED, alone=True)
+
+
+def test_what_actions_ask_of_where_they_run() -> None:
+    """None needs the network; FURTHER has the kinds that leave the sandbox, run in workers or stay out of caches."""
+    read = graph(Change(), f"{TARGETS} + {OTHERS}").read
+    asked: dict[str, set[frozenset[str]]] = {}
+    for one in read["actions"]:
+        if one["mnemonic"].startswith("Rocm"):
+            requirements = frozenset(info["key"] for info in one.get("executionInfo", ()))
+            asked.setdefault(one["mnemonic"], set()).add(requirements)
+    kinds = MNEMONICS - {"PyTool"}
+    assert asked == {kind: {frozenset({"block-network"} | FURTHER.get(kind, set()))} for kind in kinds}
+    # Actions of HIP programs are for others: hip.tests.e2e.programs.
+    texts = [file.read_text(encoding="utf-8") for file in sorted((WORKSPACE / "rules").rglob("*.bzl"))]
+    assert {name for text in texts for name in re.findall(r'mnemonic = "(Rocm\w+)"', text)} == kinds
 
 
 def test_every_setting_is_in_the_table() -> None:

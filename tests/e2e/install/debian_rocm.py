@@ -1,26 +1,23 @@
 """The ROCm of Debian or Ubuntu in one command: built with --config=debian_rocm, installed and looked at.
 
-    python3 -m tests.e2e.install.debian_rocm [--set all] [--startup OPTION]... [--option OPTION]...
+    python3 -m tests.e2e.install.debian_rocm
 
 Run it from the top of the workspace, on Debian or Ubuntu with apt's network. The small set is half a gigabyte. Where
 this machine's libc is older than what the packages need, libraries are only looked up, not loaded: the loader finds all
 that they need before it compares versions. `tests/e2e/install/real_rocm.py` uses the same wheels where they run.
 """
 
-import argparse
 import json
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
-import venv
 from pathlib import Path
 
+from tests.e2e.install.real_rocm import LOAD, Installation, install
 from tests.e2e.testing.builds import Workspace, built
+from tests.e2e.testing.commands import attempt, run
 
 REPOSITORY = "@debian_rocm"
-LOAD = "import ctypes, sys; ctypes.CDLL(sys.argv[1])"
 #: Finds packages in the devel tree, and says so of what they import.
 CMAKE = """\
 cmake_minimum_required(VERSION 3.16)
@@ -43,39 +40,22 @@ OLDER = re.compile(r"version `(?:GLIBC|GLIBCXX|CXXABI|GCC)_[0-9.]+' not found")
 NO_PROXY = "http://127.0.0.1:9"
 
 
-def run(*command: object) -> str:
-    """Run a command; return what it prints. Raises AssertionError with all that it said if it fails."""
-    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
-    assert result.returncode == 0, f"{command}: exit code {result.returncode}\n{result.stdout}{result.stderr}"
-    return result.stdout
-
-
-def check_errors(workspace: Workspace, debian_set: str) -> None:
+def check_errors(workspace: Workspace) -> None:
     """Check that requests that cannot be met are refused, with what to do."""
     fetch = ("fetch", "--force", f"--repo={REPOSITORY}")
     refused = {
         "ROCM_DEBIAN_SET=tiny: there is no such set; expected one of all, small": ["--repo_env=ROCM_DEBIAN_SET=tiny"],
         "Check the network and apt's sources": [
-            f"--repo_env=ROCM_DEBIAN_SET={debian_set}",
+            "--repo_env=ROCM_DEBIAN_SET=small",
             *(f"--repo_env={name}_proxy={NO_PROXY}" for name in ("http", "https")),
         ],
     }
     for message, options in refused.items():
-        result = workspace.run(*fetch, "--config=debian_rocm", *workspace.options, *options)
+        result = workspace.run(*fetch, "--config=debian_rocm", *options)
         assert result.returncode != 0, result.stdout
         assert message in result.stdout, result.stdout
         assert "Traceback (most recent call last):\n  File" not in result.stdout, result.stdout
         print(f"refused: {next(line for line in result.stdout.splitlines() if message in line).strip()[:150]}")
-
-
-def install(dist: Path, directory: Path) -> Path:
-    """Install core, libraries and devel into a fresh environment; returns its site-packages."""
-    venv.create(directory, symlinks=True, with_pip=False)
-    python = directory / "bin/python"
-    pip = [sys.executable, "-m", "pip", "--python", python]
-    run(*pip, "install", "--quiet", "--no-cache-dir", "--no-index", f"--find-links={dist}", "rocm[libraries,devel]")
-    print(run(*pip, "check").strip())
-    return Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
 
 
 def check_provenance(site_packages: Path) -> None:
@@ -94,20 +74,11 @@ def check_provenance(site_packages: Path) -> None:
     print(f"{document['distribution']} {document['suite']}: {len(versions)} packages, licences of {len(runtime)}")
 
 
-def is_library(path: Path) -> bool:
-    """Whether a file is a shared library of x86_64 (e_machine 62), not device code."""
-    with path.open("rb") as file:
-        header = file.read(20)
-    return header[:4] == b"\x7fELF" and header[18:20] == b"\x3e\x00" and ".so" in path.name
-
-
-def check_libraries(python: Path, site_packages: Path) -> None:
+def check_libraries(installed: Installation) -> None:
     """Check that each library loads, in a process of its own, or would with a newer libc."""
-    trees = [site_packages / "_rocm_sdk_core", site_packages / "_rocm_sdk_libraries"]
-    found = [path for tree in trees for path in sorted(tree.rglob("*.so*")) if path.is_file() and is_library(path)]
-    older = 0
+    found, older = installed.libraries(), 0
     for library in found:
-        result = subprocess.run([python, "-c", LOAD, library], capture_output=True, text=True, check=False)
+        result = attempt(installed.bin / "python", "-c", LOAD, library)
         if result.returncode and OLDER.search(result.stderr):
             older += 1
         else:
@@ -137,23 +108,18 @@ def check_cmake(tree: Path, scratch: Path) -> None:
 
 def main() -> int:
     """Build, install and check."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--set", default="small", choices=["small", "all"], help="how much of ROCm")
-    parser.add_argument("--startup", action="append", default=[], help="a startup option of Bazel")
-    parser.add_argument("--option", action="append", default=[], help="an option of every build")
-    args = parser.parse_args()
-    workspace = Workspace(startup=tuple(args.startup), options=tuple(args.option))
-    check_errors(workspace, args.set)
-    options = ("--config=debian_rocm", f"--repo_env=ROCM_DEBIAN_SET={args.set}")
+    workspace = Workspace()
+    check_errors(workspace)
+    options = ("--config=debian_rocm", "--repo_env=ROCM_DEBIAN_SET=small")
     build = built(workspace.build("//packaging:all_wheels", "//packaging:dist", options=options))
     print(f"built in {build.seconds:.0f} s")
     dist = Path(workspace.info("bazel-bin")) / "packaging/dist"
     with tempfile.TemporaryDirectory(prefix="rocm-debian-") as name:
-        site_packages = install(dist, Path(name))
-        print(run(Path(name) / "bin/rocm-sdk", "version").strip())
-        check_provenance(site_packages)
-        check_libraries(Path(name) / "bin/python", site_packages)
-        check_cmake(Path(run(Path(name) / "bin/rocm-sdk", "path", "--root").strip()), Path(name) / "consumer")
+        installed = install(dist, Path(name, "environment"), "", "libraries,devel")
+        print(run(installed.bin / "rocm-sdk", "version").strip())
+        check_provenance(installed.site_packages)
+        check_libraries(installed)
+        check_cmake(Path(run(installed.bin / "rocm-sdk", "path", "--root").strip()), Path(name) / "consumer")
     return 0
 
 

@@ -23,14 +23,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.e2e.install.environment import Installer
 from tests.e2e.install.installers import fetch, installers, selector, targets
-from tests.e2e.install.kinds import Place, own_interpreter, site_packages
+from tests.e2e.testing.commands import attempt, run
 
 EXTRAS = ("libraries", "devel", "profiler")
 TREE = "_rocm_sdk_devel"
@@ -42,17 +43,31 @@ INSIDE = "DEVEL_HISTORIES_INSIDE"
 LAYERS = 2
 
 
-def call(*command: object, **variables: str) -> "subprocess.CompletedProcess[str]":
-    """Run a command with little of the environment."""
-    environment = {"PATH": "/usr/bin:/bin", "HOME": tempfile.gettempdir(), "UV_NO_CONFIG": "1", **variables}
-    return subprocess.run([str(part) for part in command], env=environment, capture_output=True, text=True, check=False)
+@dataclass(frozen=True)
+class Place:
+    """Somewhere to install to: the interpreter that uses it, and what it needs to know."""
+
+    title: str
+    python: Path
+    #: Where the files are to be.
+    directory: Path
+    #: Options of `pip install`.
+    options: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
-def run(*command: object, **variables: str) -> str:
-    """Run a command, and return what it prints; AssertionError with all of that if it fails."""
-    done = call(*command, **variables)
-    assert done.returncode == 0, f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}"
-    return done.stdout
+def site_packages(directory: Path) -> Path:
+    """Return the site-packages directory below a prefix; it need not be there yet."""
+    return directory / f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+
+
+def own_interpreter(title: str, directory: Path) -> Place:
+    """Return a copy of this interpreter with all of its own, which is installed into: as conda's prefixes are."""
+    ignored = shutil.ignore_patterns("__pycache__", "test", "site-packages", "*.a")
+    shutil.copytree(sys.base_prefix, directory, symlinks=True, ignore=ignored)
+    site_packages(directory).mkdir()
+    (directory / "conda-meta").mkdir()
+    return Place(title, directory / "bin" / f"python3.{sys.version_info.minor}", directory)
 
 
 def place(kind: str, top: Path) -> Place:
@@ -62,7 +77,7 @@ def place(kind: str, top: Path) -> Place:
         run(python, "-m", "venv", "--without-pip", top / "venv")
         return Place(kind, top / "venv/bin/python", top / "venv")
     if kind == "conda":
-        return replace(own_interpreter(top / kind), title=kind)
+        return own_interpreter(kind, top / kind)
     if kind == "user":
         return Place(kind, python, top / kind, ("--user",), {"PYTHONUSERBASE": str(top / kind)})
     directory = top / kind
@@ -124,7 +139,8 @@ class Life:
     @property
     def variables(self) -> dict[str, str]:
         """What Python and installers are told."""
-        return {**self.where.variables, "ROCM_SDK_TARGET_FAMILY": targets(self.dists[0])[0]}
+        target = targets(self.dists[0])[0]
+        return {**self.where.variables, "ROCM_SDK_TARGET_FAMILY": target, "UV_NO_CONFIG": "1"}
 
     def install(self) -> None:
         """Install all that is wanted, in the version that is wanted."""
@@ -159,7 +175,7 @@ class Life:
 
     def sdk(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         """Run `rocm-sdk`."""
-        return call(self.where.python, "-m", "rocm_sdk", *arguments, **self.variables)
+        return attempt(self.where.python, "-m", "rocm_sdk", *arguments, **self.variables)
 
     def use(self) -> None:
         """Ask for the tree, and look at everything."""
@@ -342,14 +358,28 @@ def live(life: Life) -> None:
     do(Life.uninstall)
 
 
-def combinations(wheels: Path) -> Iterator[tuple[Installer, str, str, str]]:
-    """Yield installer, way to link, kind of place, file system: all that go together."""
+#: Installer, way to link, kind of place, file system.
+Combination = tuple[Installer, str, str, str]
+
+
+def combinations(wheels: Path) -> Iterator[Combination]:
+    """Yield all that go together."""
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     kinds = ("venv", "target", "prefix", "user", "conda")
     for one in installers(wheels, version):
         for mode, kind, file_system in itertools.product(MODES if one.is_uv else ("",), kinds, ("disk", "memory")):
             if not (one.is_uv and kind == "user"):
                 yield one, mode, kind, file_system
+
+
+def by_turns(every: Sequence[Combination]) -> list[Combination]:
+    """Return combinations in an order in which few have each kind of place."""
+    seen = Counter[str]()
+    turns = []
+    for one in every:
+        turns.append((seen[one[2]], one))
+        seen[one[2]] += 1
+    return [one for _, one in sorted(turns, key=lambda turn: turn[0])]
 
 
 def main() -> int:
@@ -369,6 +399,7 @@ def main() -> int:
     fetch(args.installers, f"{sys.version_info.major}.{sys.version_info.minor}")
     every = list(combinations(args.installers))
     random.Random(args.seed).shuffle(every)
+    every = by_turns(every)
     with tempfile.TemporaryDirectory(prefix="rocm-devel-") as name:
         dists = (args.dist.resolve(), args.newer.resolve())
         found = [
@@ -379,9 +410,7 @@ def main() -> int:
     return int(any(found))
 
 
-def one_history(
-    scratch: Path, dists: tuple[Path, Path], every: list[tuple[Installer, str, str, str]], seed: int, number: int
-) -> bool:
+def one_history(scratch: Path, dists: tuple[Path, Path], every: list[Combination], seed: int, number: int) -> bool:
     """Live the history of a number; print it, and return whether all held."""
     installer, mode, kind, file_system = every[number % len(every)]
     home = scratch / str(number)
@@ -398,10 +427,10 @@ def one_history(
     print(f"{number}: {title}: {' '.join(life.done)} ({time.monotonic() - began:.0f} s)", flush=True)
     if error is not None:
         print(f"FOUND: {type(error).__name__}: {error}", flush=True)
-    while call("umount", top).returncode == 0:
+    while attempt("umount", top).returncode == 0:
         pass
     for layer in home.glob("layer*"):
-        call("umount", layer)
+        attempt("umount", layer)
     shutil.rmtree(home, ignore_errors=True)
     return error is None
 

@@ -9,15 +9,14 @@ nothing but what `_rocm_init.py` does: no LD_LIBRARY_PATH, no RPATH.
 
 import argparse
 import io
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from zipfile import ZipFile
 
 from lib.elf.reader import read_elf
+from tests.e2e.testing.commands import attempt, run
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "framework"
 CMAKE = 'cmake -S . -B "$1" && cmake --build "$1" && cmake --install "$1"'
@@ -31,23 +30,6 @@ USE = "from mini_framework import _native, blas; print(blas.depth(), _native.dep
 DEPTHS = "5 4\n"
 
 
-def run(*command: object, directory: Path | None = None, check: bool = True, **variables: str) -> str:
-    """Run a command with little of the environment and return what it prints; with `check`, its failure is the end."""
-    settings = {"PATH": "/usr/bin:/bin", "HOME": tempfile.gettempdir(), "PIP_CONFIG_FILE": os.devnull}
-    result = subprocess.run(
-        [str(part) for part in command],
-        env=settings | variables,
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    if check and result.returncode:
-        sys.exit(f"{command}: exit code {result.returncode}\n{result.stdout}")
-    return result.stdout
-
-
 def make_environment(directory: Path, dist: Path, *requirements: str, links: tuple[Path, ...] = ()) -> Path:
     """Make an environment that sees the setuptools of this Python, and install into it; returns its interpreter."""
     run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", directory)
@@ -59,10 +41,10 @@ def make_environment(directory: Path, dist: Path, *requirements: str, links: tup
 
 def build_wheel(python: Path, source: Path, scratch: Path) -> Path:
     """Build the framework in an environment with the development tree; returns its wheel."""
-    with_rocm = 'eval "$(rocm-sdk env)" && '
+    with_rocm = f'cd "{source}" && eval "$(rocm-sdk env)" && '
     for step, argument in ((CMAKE, scratch / "build"), (INIT_PY, ""), (WHEEL, scratch / "wheels")):
         path = f"{python.parent}:/usr/bin:/bin"
-        print(run("sh", "-c", with_rocm + step, "sh", argument, directory=source, PATH=path), end="")
+        print(run("sh", "-c", with_rocm + step, "sh", argument, PATH=path), end="")
     (wheel,) = (scratch / "wheels").glob("mini_framework-*.whl")
     return wheel
 
@@ -85,7 +67,7 @@ def check_use(python: Path) -> None:
     print(f"used in an environment without the development tree: chains of {DEPTHS}", end="")
     site = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
     (site / "mini_framework/_rocm_init.py").write_text("def initialize(): pass\n")
-    said = run(python, "-c", USE, check=False)
+    said = attempt(python, "-c", USE).stderr
     assert "cannot open shared object file" in said, f"works without _rocm_init.py, so the check shows nothing: {said}"
 
 

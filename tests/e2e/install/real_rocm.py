@@ -19,13 +19,13 @@ import json
 import re
 import sys
 import tempfile
-import venv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.install.real_rocm_programs import compile_cpp, compile_kernel, compile_program
-from tests.e2e.testing.commands import attempt, run
+from tests.e2e.testing import commands
+from tests.e2e.testing.commands import attempt, make_environment, run, site_packages
 
 LOAD = "import ctypes, os, sys; ctypes.CDLL(sys.argv[1], mode=os.RTLD_NOW | os.RTLD_LOCAL)"
 MISSING = re.compile(r"(\S+\.so[.\d]*): cannot open shared object file")
@@ -58,19 +58,16 @@ def is_library(path: Path) -> bool:
 
 def install(dist: Path, directory: Path, target: str, extras: str | None = None) -> Installation:
     """Make an environment with these extras, or with everything, for the target if packages are for one each."""
-    venv.create(directory, symlinks=True, with_pip=False)
-    python = directory / "bin" / "python"
+    python = make_environment(directory)
     device = any(dist.glob("rocm_sdk_device_*.whl"))
     per_target = any(dist.glob(f"rocm_sdk_*_{target}-*.whl"))
     if extras is None:
         extras = f"libraries,devel,profiler{',device' if device else ''}"
     wanted = f"rocm[{extras}]" if extras else "rocm"
-    pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-cache-dir", "--no-index"]
     chosen = target if per_target else ""
-    run(*pip, f"--find-links={dist}/index.html", wanted, ROCM_SDK_TARGET_FAMILY=chosen)
-    site_packages = run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip()
+    commands.install(python, f"--find-links={dist}/index.html", wanted, ROCM_SDK_TARGET_FAMILY=chosen)
     print(f"installed {wanted}{f' for {chosen}' if chosen else ''}")
-    return Installation(directory / "bin", Path(site_packages))
+    return Installation(directory / "bin", site_packages(python))
 
 
 def cause(complaint: str, packaged: Iterable[Path]) -> str:

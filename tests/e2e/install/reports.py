@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.e2e.install.real_rocm import LOAD, Installation, install
+from tests.e2e.install.real_rocm import Installation, install
 from tests.e2e.testing.commands import attempt, run
 
 TARGET, OTHER_TARGET = "gfx90a", "gfx1100"
@@ -93,13 +93,6 @@ def _(case: Case) -> None:
     code = "import importlib.util; print(importlib.util.find_spec('_rocm_sdk_devel').origin)"
     origin = Path(run(case.python, "-c", code).strip()).parent
     assert next(origin.glob("include/**/*.h"), None), origin  # Links to what core has are made on first use.
-
-
-@report("TheRock #1906", "`rocm-sdk path --root` answers the first time")
-def _(case: Case) -> None:
-    said = run(case.installed.bin / "rocm-sdk", "path", "--root").strip()
-    assert said == str(case.devel), said
-    assert (case.devel / "bin/hipcc").is_file()
 
 
 @report("TheRock #1011", "libraries of another ROCm in LD_LIBRARY_PATH are not taken")
@@ -229,14 +222,6 @@ def _(case: Case) -> None:
         mapped = case.mapped(name, case.core / "lib" / name, case.devel / "lib" / name)
         real = [path for path in mapped if Path(path).stat().st_size > 1 << 16]
         assert real == [str(case.core / "lib" / name)], mapped
-
-
-@report("TheRock #4424", "libraries in directories below `lib` find those of the system that come along")
-def _(case: Case) -> None:
-    nested = [path for path in sorted((case.core / "lib").glob("*/**/*.so*")) if path.is_file()]
-    assert len(nested) > 20, nested
-    bad = {path: said.stderr for path in nested if (said := attempt(case.python, "-c", LOAD, path)).returncode}
-    assert not bad, bad
 
 
 @report("TheRock #5778", "what is installed for a GPU later, the development tree has without a further command")

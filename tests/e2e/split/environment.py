@@ -15,16 +15,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.e2e.testing.commands import fetch_locked
+
 HERE = Path(__file__).parent
 LOCKED = ("--quiet", "--disable-pip-version-check", "--no-deps", "--only-binary=:all:", "--require-hashes")
-
-
-def fetch(directory: Path, version: str, names: Sequence[str]) -> None:
-    """Fetch what is locked. Raises CalledProcessError."""
-    for name in names:
-        options = (*LOCKED, f"--python-version={version}", f"--dest={directory / name}")
-        command = (sys.executable, "-m", "pip", "download", *options, f"--requirement={HERE / name}.txt")
-        subprocess.run(command, check=True)
 
 
 def run(directory: Path, module: str, arguments: Sequence[str]) -> int:
@@ -51,7 +45,8 @@ def main() -> int:
     """Fetch, or run a program."""
     directory, what, *rest = sys.argv[1:]
     if what == "--fetch":
-        fetch(Path(directory), rest[0], rest[1:])
+        for name in rest[1:]:
+            fetch_locked(HERE / f"{name}.txt", Path(directory) / name, rest[0])
         return 0
     return run(Path(directory), what, rest)
 

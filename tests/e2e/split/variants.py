@@ -13,23 +13,20 @@ ROCM_BOOTSTRAP_FORCE_GFX_ARCH names. Installers get the directory, and its page 
 """
 
 import argparse
-import functools
-import http.server
 import json
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import venv
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
 from develop.testing.fat_wheel import MACHINES, VARIANTS, WORDS, written
 from lib.variants.variant_format import VARIANT_JSON
 from tests.e2e.install.installers import fetch, installers
 from tests.e2e.testing.commands import attempt, run
+from tests.e2e.testing.servers import served
 from wheels.split.write import PAGE
 
 LOCK = Path(__file__).with_name("variants.txt")
@@ -92,20 +89,6 @@ def read_again(python: Path, index: Path, scratch: Path) -> None:
     del ours["$schema"], theirs["$schema"]  # variantlib 0.2 names the schema of no PEP.
     if ours != theirs:
         sys.exit(f"variantlib writes {theirs}; {index} is {ours}")
-
-
-@contextmanager
-def served(folder: Path) -> Iterator[str]:
-    """Serve a directory on this machine; yields the address of its page."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *arguments: object) -> None:
-            del arguments
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/{PAGE}"
-    server.shutdown()
 
 
 def check_fat(title: str, target: Path) -> None:
@@ -189,7 +172,8 @@ def main() -> None:
         python, thin = environment(scratch / "venv"), split(scratch)
         read_again(python, thin / INDEX, scratch)
         print("| GPUs | wheel |\n|---|---|", *select(python, thin), sep="\n")
-        with served(thin) as page:
+        with served(thin) as address:
+            page = address + PAGE
             print("| installer | wheel |\n|---|---|")
             for row in use_installers(thin, page, arguments.installers or scratch / "installers", scratch):
                 print(row, flush=True)

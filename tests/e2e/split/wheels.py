@@ -7,7 +7,7 @@
 Run it from the top of the workspace, in an environment with pip, uv, delvewheel, packaging and pyelftools, and with the
 libraries of CONTRIBUTING.md ("Tests without Bazel"). It needs clang-offload-bundler of LLVM 21 or newer (Debian:
 clang-tools), as older ones cannot read all of these wheels. pip fetches the wheels, into `--wheels` if that is given.
-The program prints a table of sizes and times.
+The program prints a table of sizes.
 
 Each code object that a thin wheel must have is compared with the fat one's, as `lib.device` and
 clang-offload-bundler read it; every other file must be equal, and verify may find no other errors. pip and uv
@@ -70,14 +70,6 @@ PROJECTS = (
 )
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a command took: seconds of processor time, and the most memory of one of its processes in bytes."""
-
-    seconds: float
-    memory: int
-
-
 def fetch(project: Project, folder: Path) -> Path:
     """Fetch a wheel for this interpreter, unless it is there."""
     name = re.split("==", project.requirement)[0].replace("-", "_")
@@ -104,25 +96,12 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith(prefixes) or name == "PATH"}
 
 
-#: Runs a command and prints what its processes took. A program of its own, because Linux counts the memory of the
-#: process that starts a program as that program's.
-MEASURE = """
-import resource, subprocess, sys
-status = subprocess.run(sys.argv[1:]).returncode
-usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-print(status, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
-"""
-
-
-def split(fat: Path, project: Project, output: Path) -> tuple[int, str, Cost]:
-    """Run the command; returns its exit status, what it said, and what it took."""
+def split(fat: Path, project: Project, output: Path) -> tuple[int, str]:
+    """Run the command; returns its exit status, and what it said."""
     targets = project.targets or "gfx1100"
     command = (sys.executable, "-B", "-m", "wheels", "split", fat, f"--targets={targets}")
-    options = (f"--output={output}", f"--shape={project.shape}")
-    done = attempt(sys.executable, "-c", MEASURE, *command, *options, **environment())
-    *said, last = done.stdout.splitlines()
-    status, seconds, memory = last.split()
-    return int(status), "\n".join([*said, done.stderr]), Cost(float(seconds), int(memory))
+    done = attempt(*command, f"--output={output}", f"--shape={project.shape}", **environment())
+    return done.returncode, done.stdout + done.stderr
 
 
 def extract(wheel: Path, name: str, to: Path) -> Path:
@@ -242,12 +221,12 @@ def compare_installed(fat: Path, thin: Sequence[Path], modules: Sequence[str], p
 def judge(project: Project, fat_path: Path, place: Path, program: str) -> Iterator[str]:
     """Split a wheel and compare; yields rows of the table. `place` is a folder with a virtual environment."""
     output = place / "thin"
-    status, said, cost = split(fat_path, project, output)
+    status, said = split(fat_path, project, output)
     if not project.targets:
         if status != 1 or "no device code for AMD GPUs that can be split" not in said or output.exists():
             sys.exit(f"{fat_path.name}: expected to be refused: {said}")
         size = size_text(fat_path.stat().st_size)
-        yield f"| {project.requirement} | none | {size} | | | | | {cost.seconds:.1f} s | | |"
+        yield f"| {project.requirement} | none | {size} | | | | | |"
         return
     if status:
         sys.exit(said)
@@ -262,8 +241,7 @@ def judge(project: Project, fat_path: Path, place: Path, program: str) -> Iterat
         download = " + ".join(size_text(one.stat().st_size) for one in thin)
         yield (
             f"| {project.requirement} | {group.label} | {size_text(fat_path.stat().st_size)} | {download} | "
-            f"{size_text(fat_size)} | {size_text(thin_size)} | {codes}, {files} | {cost.seconds:.1f} s | "
-            f"{size_text(cost.memory)} | {ended[:90]} |"
+            f"{size_text(fat_size)} | {size_text(thin_size)} | {codes}, {files} | {ended[:90]} |"
         )
 
 

@@ -43,24 +43,20 @@ class Build:
     #: From the call to the end, by the wall clock.
     seconds: float
     actions: tuple[Action, ...]
-    #: When the build began, by Bazel's own clock, in seconds since 1970.
-    began: float = 0.0
 
     def ran(self, mnemonic: str) -> list[Action]:
         """List the actions of a mnemonic that were executed, sorted by output."""
         return sorted((one for one in self.actions if one.mnemonic == mnemonic), key=lambda one: one.output)
 
 
-def read_events(path: Path) -> tuple[float, tuple[Action, ...]]:
-    """Read a build event stream, one JSON object a line: when the build began, and the actions that it executed."""
-    began, actions = 0.0, []
+def read_events(path: Path) -> tuple[Action, ...]:
+    """Read a build event stream, one JSON object a line: the actions that it executed."""
+    actions = []
     for line in path.read_text(encoding="utf-8").splitlines():
         event = json.loads(line)
         if identity := event["id"].get("actionCompleted"):
             actions.append(Action(event["action"]["type"], identity.get("label", ""), identity["primaryOutput"]))
-        elif "started" in event:
-            began = int(event["started"]["startTimeMillis"]) / 1000
-    return began, tuple(actions)
+    return tuple(actions)
 
 
 @dataclass(frozen=True)
@@ -109,8 +105,8 @@ class Workspace:
             options = ("--color=no", "--curses=no", *watch, *artifacts, *self.options, *options)
             result = self.run(command, *options, *targets)
             seconds = time.monotonic() - started
-            began, actions = read_events(events) if events.exists() else (0.0, ())
-        return Build(result.returncode == 0, result.stdout, seconds, actions, began)
+            actions = read_events(events) if events.exists() else ()
+        return Build(result.returncode == 0, result.stdout, seconds, actions)
 
 
 def copy_workspace(target: Path) -> None:

@@ -4,6 +4,8 @@ with running("nginx", command, port, directory):
     …
 """
 
+import functools
+import http.server
 import os
 import signal
 import socket
@@ -115,42 +117,15 @@ def running(
 
 
 @contextmanager
-def flaky_proxy(port: int, failures: int) -> Iterator[int]:
-    """Yield a port that forwards to another. It cuts the first connections as soon as the request has come."""
-    left = [failures]
-    stop = threading.Event()
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.settimeout(0.2)
+def served(folder: Path) -> Iterator[str]:
+    """Serve the files of a directory on loopback; yield its URL, which ends with a slash."""
 
-    def pump(source: socket.socket, target: socket.socket) -> None:
-        try:
-            while chunk := source.recv(1 << 16):
-                target.sendall(chunk)
-            target.shutdown(socket.SHUT_WR)
-        except OSError:
-            pass  # The other side has closed.
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            """Say nothing."""
 
-    def accept() -> None:
-        while not stop.is_set():
-            try:
-                client, _ = listener.accept()
-            except TimeoutError:
-                continue
-            if left[0]:
-                left[0] -= 1
-                client.recv(1)
-                client.close()
-                continue
-            server = socket.create_connection(("127.0.0.1", port))
-            for pair in ((client, server), (server, client)):
-                threading.Thread(target=pump, args=pair, daemon=True).start()
-
-    thread = threading.Thread(target=accept)
-    thread.start()
-    try:
-        yield int(listener.getsockname()[1])
-        assert not left[0], f"{left[0]} of {failures} connections were never tried"
-    finally:
-        stop.set()
-        thread.join()
-        listener.close()
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()

@@ -20,7 +20,7 @@ def built_wheel() -> Path:
     return wheel
 
 
-def installed(folder: Path, wheel: Path | None = None, python: str = sys.executable) -> Path:
+def installed(folder: Path, wheel: Path | None = None, python: str | Path = sys.executable) -> Path:
     """Make an environment in `folder`, install the wheel with what it requires, and return the command."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     pip: list[str | Path] = [folder / "bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check"]

@@ -75,7 +75,7 @@ def check_slice(library: Path, original: Sequence[Bundle], targets: Sequence[str
     if not write_slice(library, output, targets):
         raise SystemExit(f"{what}: nothing was sliced")
     expected = [kept(bundle, list(map(parse_target_id, targets))) for bundle in original]
-    found = readers.library(output, originals=original)
+    found = readers.library(output)
     same(what, expected, found.bundles)
     same(f"{what}, in memory", sorted(expected), sorted(found.handed))
     if found.headers != readers.file(library).headers:
@@ -87,7 +87,7 @@ def check_clang(version: int, folder: Path, shim: Path) -> None:
     """Check slices of what one clang compresses."""
     scratch = folder / "code"
     scratch.mkdir()
-    readers = Readers(shim, bundler([version]), None, scratch)
+    readers = Readers(shim, bundler([version]), scratch)
     plain = compile_library(version, folder, "plain.so")
     library = compile_library(version, folder, "compressed.so", "--offload-compress")
     original = held(plain).bundles

@@ -9,8 +9,6 @@ tree = environment.install(wheel)
 import hashlib
 import re
 import shutil
-import sys
-import venv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +17,7 @@ from lib.device.reader import read_device_code
 from lib.elf.reader import read_elf
 from lib.gpus.target_id import TargetId, parse_target_id
 from tests.e2e.install.real_rocm import is_library
-from tests.e2e.testing.commands import run
+from tests.e2e.testing.commands import install, make_environment, site_packages
 from tests.e2e.thin.bundler import MAGIC
 
 #: The folder in site-packages of the core package.
@@ -125,16 +123,12 @@ class Environment:
     """A Python environment without pip, which installs into it from outside."""
 
     def __init__(self, folder: Path) -> None:
-        venv.create(folder, symlinks=True, with_pip=False)
-        self._python = folder / "bin" / "python"
-        self.site_packages = Path(
-            run(self._python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))")[:-1]
-        )
+        self._python = make_environment(folder)
+        self.site_packages = site_packages(self._python)
 
     def install(self, wheel: Path) -> None:
         """Install one wheel, without what it requires."""
-        options = ("--quiet", "--no-cache-dir", "--no-index", "--no-deps", "--no-compile")
-        run(sys.executable, "-m", "pip", "--python", self._python, "install", *options, wheel)
+        install(self._python, "--no-deps", "--no-compile", wheel)
 
     def remove(self, package: Package) -> None:
         """Remove the files of a package, for the room that they take."""

@@ -1,19 +1,16 @@
 """What device code a file holds, by readers that know nothing of each other. All must agree.
 
-    readers = Readers(shim, program, comgr, folder)
+    readers = Readers(shim, program, folder)
     library = readers.library(path)
 
-The readers are `lib.device`; LLVM's clang-offload-bundler; AMD's comgr, which HIP asks, if the packages' comgr
-unbundles; and the memory of a process that loads the library.
+The readers are `lib.device`; LLVM's clang-offload-bundler; and the memory of a process that loads the library.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.thin.bundler import Header, header, raw_bundles, take_apart
 from tests.e2e.thin.code import Bundle, Code, held, same
-from tests.e2e.thin.comgr import Comgr
 from tests.e2e.thin.memory import fingerprint, handed
 
 
@@ -29,45 +26,32 @@ class Library:
 
 @dataclass(frozen=True)
 class Readers:
-    """What reads device code: the preloaded library, the bundler's path, comgr, and an empty folder to write to."""
+    """What reads device code: the preloaded library, the bundler's path, and an empty folder to write to."""
 
     shim: Path
     bundler: str
-    comgr: Comgr | None
     scratch: Path
 
-    def file(self, path: Path, originals: Sequence[Bundle] = ()) -> Library:
-        """Read a file in all ways but in memory. Ends the program unless they agree.
+    def file(self, path: Path) -> Library:
+        """Read a file in all ways but in memory. Ends the program unless they agree."""
+        return self._read(path)[0]
 
-        comgr is asked for the code objects of the file, and for the originals' code objects, which it may not have.
-        """
-        return self._read(path, originals)[0]
-
-    def library(self, path: Path, search: str = "", originals: Sequence[Bundle] = ()) -> Library:
+    def library(self, path: Path, search: str = "") -> Library:
         """Read a library in all ways; `search` has folders in which those are that it needs."""
-        library, compressed = self._read(path, originals)
+        library, compressed = self._read(path)
         memory = [_resolve(path, bundle, compressed) for bundle in handed(path, self.shim, search)]
         same(f"{path.name}, in memory", held(path).handed(), sorted(memory))
         return Library(library.bundles, memory, library.headers)
 
-    def _read(self, path: Path, originals: Sequence[Bundle]) -> tuple[Library, dict[Code, Bundle]]:
+    def _read(self, path: Path) -> tuple[Library, dict[Code, Bundle]]:
         ours = held(path)
         theirs, headers, compressed = [], [], {}
-        for number, data in enumerate(raw_bundles(path)):
+        for data in raw_bundles(path):
             theirs.append(take_apart(data, self.scratch, self.bundler))
             headers.append(header(data))
             compressed[fingerprint(data)] = theirs[-1]
-            if self.comgr:
-                known = originals[number] if originals else theirs[-1]
-                found = self.comgr.take_apart(data, sorted({code.entry for code in (*theirs[-1], *known)}))
-                same(f"{path.name}, bundle {number} by comgr", [solid(theirs[-1])], [solid(found)])
         same(f"{path.name}, by clang-offload-bundler", ours.bundles, theirs)
         return Library(ours.bundles, [], headers), compressed
-
-
-def solid(bundle: Bundle) -> Bundle:
-    """Return the entries that have bytes: comgr has an empty one for each that it does not find."""
-    return tuple(code for code in bundle if code.size)
 
 
 def _resolve(path: Path, bundle: Bundle, compressed: dict[Code, Bundle]) -> Bundle:

@@ -7,7 +7,7 @@ unstable), with a C compiler, clang-offload-bundler if the packages have none, p
 `lib/device/zstd_codec.so`. The artifacts are those that the packages were made from, with fat libraries.
 
 The code objects of each library are read in ways that know nothing of each other: by `lib.device`, by LLVM's
-clang-offload-bundler, by the packages' own comgr, and in the memory of a process that loads it (readers.py). All
+clang-offload-bundler, and in the memory of a process that loads it (readers.py). All
 must agree on the fat library, and on each slice in what of it the target can load: bundle by bundle, by size and
 SHA-256. What came compressed is compressed in the same version. All slices together must hold all that there was,
 except what is left out. So it is of files that are bundles by themselves; one without code for a target may be missing
@@ -25,7 +25,6 @@ from pathlib import Path
 from lib.gpus.target_id import TargetId, parse_target_id
 from tests.e2e.thin.bundler import bundler
 from tests.e2e.thin.code import Bundle, kept, loadable, same
-from tests.e2e.thin.comgr import Comgr, find_comgr
 from tests.e2e.thin.memory import compile_shim, loads
 from tests.e2e.thin.packages import (
     CORE,
@@ -83,9 +82,9 @@ def check_package(
         if original.handed:
             if complaint := loads(path):
                 raise SystemExit(f"{what}: cannot be loaded: {complaint}")
-            slice_ = readers.library(path, originals=original.bundles)
+            slice_ = readers.library(path)
         else:
-            slice_ = readers.file(path, originals=original.bundles)
+            slice_ = readers.file(path)
         same(what, [kept(bundle, [package.target]) for bundle in original.bundles], slice_.bundles)
         same(f"{what}, in memory", [kept(bundle, [package.target]) for bundle in original.handed], slice_.handed)
         if slice_.headers != original.headers:
@@ -152,9 +151,8 @@ def check_packages(
     environment = Environment(folder / "environment")
     environment.install(core)
     tree = environment.site_packages / CORE
-    comgr = find_comgr(tree)
-    readers = Readers(compile_shim(folder), bundler(tree=tree), Comgr(comgr) if comgr else None, scratch)
-    print(f"second opinion: {readers.bundler}; third: {comgr or 'none, as comgr before 3 takes no bundle apart'}")
+    readers = Readers(compile_shim(folder), bundler(tree=tree), scratch)
+    print(f"second opinion: {readers.bundler}")
     search = library_folders([*sources.values(), *environment.files(CORE).values()])
     originals = read_originals(sources, readers, search)
     targets = [one.target for one in packages]

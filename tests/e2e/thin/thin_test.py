@@ -11,9 +11,8 @@ from lib.device.model import Method
 from lib.gpus.target_id import parse_target_id
 from tests.e2e.thin.bundler import PAGE, raw_bundles
 from tests.e2e.thin.code import Bundle, Code, held, kept, same
-from tests.e2e.thin.packages import find_packages, named_files
 from tests.e2e.thin.readers import Library
-from tests.e2e.thin.real import check_data, check_union
+from tests.e2e.thin.real import check_union
 
 GFX1011, GFX1030, GFX90A = map(parse_target_id, ("gfx1011", "gfx1030", "gfx90a"))
 
@@ -89,30 +88,3 @@ def test_what_all_slices_have_together() -> None:
         check_union(libraries, slices[:1], [GFX1030, GFX90A], [GFX1011])
     with pytest.raises(SystemExit, match="--left-out gfx90a: there is no code that only this can load"):
         check_union(libraries, slices, [GFX1030, GFX90A], [GFX1011, GFX90A])
-
-
-def test_data_files_of_targets(tmp_path: Path) -> None:
-    names = ("gfx90a68.kdb", "Kernels.so-000-gfx90a-xnack+.hsaco", "lib_gfx900.co", "data.dat", ".mark-gfx1030")
-    for name in names:
-        (tmp_path / name).write_text(name)
-    found = named_files({name: tmp_path / name for name in names}, ["gfx9", "gfx90a", "gfx1030"])
-    assert list(found) == [("gfx90a", names[0]), ("gfx90a", names[1]), ("gfx9", names[2])]
-    other = dict.fromkeys(found, "other bytes")
-    fewer = {key: digest for key, digest in found.items() if key[0] != "gfx9"}
-    check_data(found, found, [])
-    check_data(found, fewer, [parse_target_id("gfx9")])
-    for wrong in (other, fewer):
-        with pytest.raises(SystemExit, match="by its name: missing, not as it was, or not of the artifacts"):
-            check_data(found, wrong, [])
-
-
-def test_packages_of_another_layout(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="expected the packages of the thin layout"):
-        find_packages(tmp_path)
-    (tmp_path / "rocm_sdk_libraries_gfx90a-1.0-py3-none-linux_x86_64.whl").touch()
-    assert [(package.target, package.tree) for package in find_packages(tmp_path)] == [
-        (GFX90A, "_rocm_sdk_libraries_gfx90a")
-    ]
-    (tmp_path / "rocm_sdk_libraries_gfx110X_all-1.0-py3-none-linux_x86_64.whl").touch()
-    with pytest.raises(SystemExit, match="not the packages of the thin layout, each for one target"):
-        find_packages(tmp_path)

@@ -11,21 +11,19 @@ Without `--index-rules`, the index's answers stay as they are: that is a copy of
 """
 
 import argparse
-import http.server
 import importlib.util
 import io
 import json
 import subprocess
 import sys
 import tempfile
-import threading
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 from develop.testing.hostile_zips import KINDS, hostile
+from tests.e2e.testing.servers import served
 from tests.e2e.validators.tools import make_tools, run
 from wheels.tests.hostile_zips import INDEX, INSTALLERS, SAMPLE, VICTIM, read_answers, write_answers
 
@@ -49,11 +47,6 @@ for line in sys.stdin:
     codes.append(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 print(json.dumps(codes))
 """
-
-
-class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *args: Any) -> None:
-        """Say nothing."""
 
 
 def expected(data: bytes) -> dict[str, bytes] | None:
@@ -131,19 +124,16 @@ def ask(scratch: Path, rules: Path | None) -> dict[str, dict[str, str]]:
     targets = {judge: [scratch / judge / str(number) for number in range(len(wheels))] for judge in INSTALLERS}
     for judge in INSTALLERS:
         (scratch / judge).mkdir()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(scratch / "wheels")))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    codes = {
-        "pip": ask_pip(programs / "python", wheels, targets["pip"]),
-        "uv": ask_uv(programs, [str(wheel) for wheel in wheels], targets["uv"]),
-        "uv-http": ask_uv(
-            programs,
-            [f"acme @ {address}/{wheel.parent.name}/{wheel.name}" for wheel in wheels],
-            targets["uv-http"],
-        ),
-    }
-    server.shutdown()
+    with served(scratch / "wheels") as address:
+        codes = {
+            "pip": ask_pip(programs / "python", wheels, targets["pip"]),
+            "uv": ask_uv(programs, [str(wheel) for wheel in wheels], targets["uv"]),
+            "uv-http": ask_uv(
+                programs,
+                [f"acme @ {address}{wheel.parent.name}/{wheel.name}" for wheel in wheels],
+                targets["uv-http"],
+            ),
+        }
     found = {
         kind: {judge: answer(archives[at], targets[judge][at], codes[judge][at]) for judge in INSTALLERS}
         for at, kind in enumerate(KINDS)

@@ -1,14 +1,13 @@
 """Popular binary wheels from PyPI go through the verifier, and through the checkers that people know.
 
-    python3 -m tests.e2e.verify.corpus [--wheels DIR] [--programs DIR] [--command FILE]
+    python3 -m tests.e2e.verify.corpus
 
-Run it from the top of the workspace. The locked wheels are fetched with pip, into `--wheels` if that is given, where
-later runs find them; validators/requirements.txt has the checkers. No wheel may make the verifier fail, and
+Run it from the top of the workspace. The locked wheels are fetched with pip;
+validators/requirements.txt has the checkers. No wheel may make the verifier fail, and
 wherever auditwheel, check-wheel-contents or twine reports something, the verifier must have a finding that says so:
 `SAME` has which.
 """
 
-import argparse
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.e2e.testing.commands import fetch_locked
 from tests.e2e.testing.wheels_command import installed
 from tests.e2e.validators.tools import make_tools
 
@@ -54,15 +54,6 @@ class Report:
     wheel: str
     kind: str
     text: str
-
-
-def fetch(folder: Path) -> None:
-    """Fetch the wheels for Python 3.11, unless they are there."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if not list(folder.glob("*.whl")):
-        options = ["--quiet", "--no-deps", "--only-binary=:all:", "--python-version=3.11", "--require-hashes"]
-        command = [sys.executable, "-m", "pip", "download", *options, f"--dest={folder}", f"--requirement={LOCK}"]
-        subprocess.run(command, check=True)
 
 
 def output(*command: object) -> str:
@@ -119,17 +110,12 @@ def missed(wheel: Path, found: set[str], said: list[Report]) -> list[Report]:
 
 def main() -> int:
     """Compare."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--wheels", type=Path, help="directory of the wheels; fetched if it has none")
-    parser.add_argument("--programs", type=Path, help="directory of the checkers' programs, if they are installed")
-    parser.add_argument("--command", type=Path, help="rocm-wheels, if it is installed")
-    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as name:
         scratch = Path(name)
-        folder = arguments.wheels or scratch / "wheels"
-        fetch(folder)
-        programs = arguments.programs or make_tools(scratch / "tools", "pydistcheck.toml").programs
-        command, config = arguments.command or installed(scratch / "env"), scratch / "verify.toml"
+        folder = scratch / "wheels"
+        fetch_locked(LOCK, folder, "3.11")
+        programs = make_tools(scratch / "tools", "pydistcheck.toml").programs
+        command, config = installed(scratch / "env"), scratch / "verify.toml"
         config.write_text("[settings]\nduplicate_size = 1\n")
         wheels = sorted(folder.glob("*.whl"))
         with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -7,16 +7,16 @@ one package, that `--help` starts at once, and that the command works from `pyth
 """
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
+from tests.e2e.install.interpreters import interpreters
+from tests.e2e.testing.commands import attempt
 from tests.e2e.testing.wheels_command import built_wheel, installed
 
 #: A small wheel with code for many GPUs.
@@ -24,24 +24,6 @@ FAT = "torch-scatter-rocm==2.1.2.post7"
 OLDEST = (3, 11)
 #: Seconds in which `--help` must start: the median of several runs. The aim is 0.2; other work may slow this machine.
 START = 1.0
-
-
-def interpreters() -> Iterator[str]:
-    """Yield an interpreter of each supported version at hand: pyenv's and the machine's."""
-    found: dict[tuple[int, int], str] = {}
-    places = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob("versions/*/bin/python3"))
-    for python in [sys.executable, *map(str, places), "/usr/bin/python3"]:
-        program = "import sys, ensurepip, venv; print(*sys.version_info[:2])"
-        said = (
-            subprocess.run([python, "-c", program], capture_output=True, text=True, check=False)
-            if shutil.which(python)
-            else None
-        )
-        if said is not None and said.returncode == 0:
-            major, minor = map(int, said.stdout.split())
-            if (major, minor) >= OLDEST:
-                found.setdefault((major, minor), python)
-    yield from found.values()
 
 
 def run(*command: object, expected: int = 0) -> str:
@@ -103,7 +85,10 @@ def main() -> int:
         )
         run(sys.executable, "-m", "pip", "download", *download)
         (fat,) = (scratch / "fat").glob("*.whl")
-        for number, python in enumerate(interpreters()):
+        supported = [path for version, path in interpreters().items() if version >= OLDEST]
+        # Debian's own have no ensurepip unless a further package is installed.
+        usable = [path for path in supported if not attempt(path, "-c", "import ensurepip, venv").returncode]
+        for number, python in enumerate(usable):
             folder = scratch / str(number)
             command = installed(folder / "env", wheel, python)
             check_package(folder / "env/bin/python")

@@ -1,11 +1,10 @@
 """Every DLL, EXE and extension module of popular wheels for Windows: what we read is what others read.
 
     python3 -m tests.e2e.windows.corpus_wheels DIRECTORY
-    DIRECTORY/readers/bin/python -B -m tests.e2e.windows.corpus --wheels DIRECTORY/wheels [--root ROOT]
+    DIRECTORY/readers/bin/python -B -m tests.e2e.windows.corpus --wheels DIRECTORY/wheels
 
 Run it from the top of the workspace; `.ci/run windows-corpus` does both. The facts that `lib.pe` reads must equal
-what pefile, lief and llvm-readobj (the machine's or a root's) say: no difference is excused. Each kind of
-image and table in `KINDS` must be there.
+what pefile and lief say: no difference is excused. Each kind of image and table in `KINDS` must be there.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from lib.pe import constants as c
 from lib.pe.model import MACHINES, PeImage
-from tests.e2e.windows.readers import READERS, Facts, facts_of, llvm_facts, ours
+from tests.e2e.windows.readers import READERS, Facts, facts_of, ours
 
 #: With fewer images, something was not fetched.
 FEWEST = 500
@@ -74,14 +73,14 @@ def different(mine: Facts, theirs: Facts) -> Iterator[str]:
         yield f"{name}: here {one!s:.400}, there {other!s:.400}"
 
 
-def judge(path: Path, root: Path | None) -> Result:
+def judge(path: Path) -> Result:
     """Read an image with every reader."""
     try:
         image = ours(path)
     except ValueError as error:
         return Result((f"we cannot read it: {error}",), ())
     mine, differences = facts_of(image), []
-    for name, reader in (READERS | {"llvm-readobj": partial(llvm_facts, root=root)}).items():
+    for name, reader in READERS.items():
         try:
             differences += [f"{name}: {text}" for text in different(mine, reader(path))]
         except ValueError as error:
@@ -93,14 +92,13 @@ def main() -> int:
     """Compare."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, required=True, help="directory of the wheels")
-    parser.add_argument("--root", type=Path, help="root file system that has llvm-readobj, if the machine has not")
     arguments = parser.parse_args()
     kinds: Counter[str] = Counter()
     failed = 0
     with tempfile.TemporaryDirectory(prefix="rocm-corpus-") as scratch, ProcessPoolExecutor(os.cpu_count()) as pool:
         # The biggest first, so that no processor is left alone with one at the end.
         images = sorted(unpack(arguments.wheels, Path(scratch)), key=lambda path: (-path.stat().st_size, path))
-        for path, result in zip(images, pool.map(partial(judge, root=arguments.root), images), strict=True):
+        for path, result in zip(images, pool.map(judge, images), strict=True):
             kinds.update(result.kinds)
             failed += bool(result.differences)
             for text in result.differences:
@@ -108,7 +106,7 @@ def main() -> int:
     for kind in KINDS:
         print(f"{kinds[kind]:4} {kind}")
     absent = [kind for kind in KINDS if not kinds[kind]]
-    print(f"{len(images)} images read by {len(READERS) + 1} readers, {failed} with differences")
+    print(f"{len(images)} images read by {len(READERS)} readers, {failed} with differences")
     if absent or len(images) < FEWEST:
         print(f"expected {FEWEST} images or more, some of each kind; absent: {', '.join(absent) or 'none'}")
     return int(bool(failed) or bool(absent) or len(images) < FEWEST)

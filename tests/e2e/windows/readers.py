@@ -1,12 +1,11 @@
-"""What a PE image says, in one form, as this project, pefile, lief and llvm-readobj read it.
+"""What a PE image says, in one form, as this project, pefile and lief read it.
 
 Each reader returns facts by name. It leaves out those that it does not have, or does not have exactly: its docstring
 says which. A reader that refuses a file raises `ValueError`.
 """
 
 import re
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -179,76 +178,4 @@ def _lief_name(section: Any) -> str | bytes:
     return name
 
 
-def llvm_facts(path: Path, root: Path | None = None) -> Facts:
-    """Read a file with llvm-readobj, from a root if there is one: all facts."""
-    options = ("--file-headers", "--sections", "--coff-imports", "--coff-exports")
-    inside = ("tests/e2e/roots/in_root.sh", root) if root else ()
-    done = subprocess.run([*inside, "llvm-readobj", *options, path], capture_output=True, check=False)
-    if done.returncode or done.stderr:
-        raise ValueError(done.stderr.decode(errors="replace"))
-    blocks = list(_blocks(done.stdout.decode("utf-8", "surrogateescape").splitlines()))
-    header = next(block for kind, block in blocks if kind == "ImageFileHeader")
-    optional = next(block for kind, block in blocks if kind == "ImageOptionalHeader")
-    return {
-        "machine": _last_number(header["Machine"]),
-        "characteristics": _number(header["Characteristics"]),
-        "magic": _number(optional["Magic"]),
-        "subsystem": _last_number(optional["Subsystem"]),
-        "image_base": _number(optional["ImageBase"]),
-        "sections": [
-            (
-                re.sub(r" \([0-9A-F ]+\)?$", "", one["Name"]),
-                *(_number(one[key]) for key in _SECTION_NUMBERS),
-            )
-            for kind, one in blocks
-            if kind == "Section"
-        ],
-        "exports": sorted(
-            (
-                (one["Name"] or None, _number(one["Ordinal"]))
-                for kind, one in blocks
-                if kind == "Export" and (one["Name"] or _number(one.get("RVA", "1")))
-            ),
-            key=str,
-        ),
-        "imports": [
-            _import(one["Name"], one["symbols"], delayed=kind == "DelayImport")
-            for kind, one in blocks
-            if kind in ("Import", "DelayImport")
-        ],
-        "is_managed": bool(_number(optional.get("CLRRuntimeHeaderRVA", "0"))),
-    }
-
-
-_SECTION_NUMBERS = ("VirtualSize", "VirtualAddress", "RawDataSize", "PointerToRawData", "Characteristics")
-
-
-def _number(value: str) -> int:
-    return int(value, 0)
-
-
-def _last_number(value: str) -> int:
-    """Return the number behind a name: `IMAGE_FILE_MACHINE_AMD64 (0x8664`."""
-    return int(value.rpartition("(")[2], 0)
-
-
-def _blocks(lines: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the blocks of llvm-readobj's output that are not in another one: kind, and values by key."""
-    kind, block = "", dict[str, Any]()
-    for line in lines:
-        begun = re.fullmatch(r"(  )?(\w+) \{", line)
-        if begun and (not begun[1] or begun[2] == "Section"):
-            kind, block = begun[2], {"symbols": []}
-        elif re.fullmatch(r"(  )?\}", line) and kind and (line == "}" or kind == "Section"):
-            yield kind, block
-            kind = ""
-        elif kind and (found := re.fullmatch(r" +Symbol: (.*) \((\d+)\)", line)):
-            block["symbols"].append(found[1] or int(found[2]))
-        elif kind and (
-            found := re.fullmatch(r" +(\w+): ?(.*?)\)?", line) or re.fullmatch(r" +(\w+) \[ \((\w+)\)", line)
-        ):
-            block.setdefault(found[1], found[2])
-
-
-#: Those that are libraries.
 READERS: dict[str, Callable[[Path], Facts]] = {"lief": lief_facts, "pefile": pefile_facts}
