@@ -222,7 +222,6 @@ class StringTable:
         if symbols is None:
             return None
         needed = verneed_entries(self._source, elf)
-        versions = [name for _, _, names in needed for name in names]
-        versions += [file for _, file, _ in needed if file not in released]
-        defined = [name for _, names in verdef_entries(self._source, elf) for name in names]
-        return [*set(symbols), *versions, *defined]
+        files = [entry.file for entry in needed if entry.file not in released]
+        entries = [*needed, *verdef_entries(self._source, elf)]
+        return [*set(symbols), *files, *(version.name for entry in entries for version in entry.versions)]
