@@ -223,7 +223,7 @@ def list_path(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
 def _list_chunks(
     chunks: Iterable[bytes], path: str, size: int, opener: Opener, *, hashes: bool
 ) -> Iterator[ListedCode]:
-    sha256, places, head = hashlib.sha256(), Places(path), b""
+    sha256, places, head = hashlib.sha256(), Places(), b""
     for chunk in chunks:
         head = head or chunk[:HEAD]
         sha256.update(chunk)

@@ -19,13 +19,14 @@ from wheels.tests.libraries import (
     windows_split_off,
     with_section,
 )
+from wheels.verify.model import FileFacts
 from wheels.verify.wheel_set.loader import read_linked
 
 
 def test_defined_versions() -> None:
     data = versioned("libmath.so.1", ("MATH_1", "MATH_2"))
     assert facts(data).versions_defined == ("libmath.so.1", "MATH_1", "MATH_2")
-    linked = read_linked(io.BytesIO(data), "libmath.so.1")
+    linked = read_linked(io.BytesIO(data), FileFacts("x", len(data), 0, "", elf=facts(data)))
     assert linked
     assert (linked.soname, linked.needed) == ("libmath.so.1", ("libc.so.6",))
 
@@ -33,7 +34,7 @@ def test_defined_versions() -> None:
 def test_a_library_without_versions_defines_none() -> None:
     data = using("libuser.so.1", "libmath.so.1", ("MATH_1",))
     assert facts(data).versions_defined == ()
-    linked = read_linked(io.BytesIO(data), "libuser.so.1")
+    linked = read_linked(io.BytesIO(data), FileFacts("x", len(data), 0, "", elf=facts(data)))
     assert linked
     assert linked.requires == {"libmath.so.1": ("MATH_1",)}
     (section,) = [one for one in ELFFile(io.BytesIO(data)).iter_sections() if isinstance(one, GNUVerNeedSection)]

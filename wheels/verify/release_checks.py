@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name, parse_sdist_filename
 
 from lib.elf.dynamic_symbols import read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
-from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
@@ -78,10 +77,10 @@ def _wants(path: str, size: int, head: bytes) -> bool:
     return head.startswith(b"\x7fELF\x02\x01") and parse_library_name(path) is not None
 
 
-def _read(file: BinaryIO, path: str) -> object:
+def _read(file: BinaryIO, facts: FileFacts) -> object:
     """Return the symbols that a library defines, each `NAME@VERSION`, or `NAME` without one."""
     try:
-        defined = read_dynamic_symbols(file, read_elf(file, path)).defined
+        defined = read_dynamic_symbols(file, facts.elf).defined if facts.elf else {}
     except ElfError:
         return None  # W4xx says so.
     return frozenset(f"{name}@{one}" if one else name for name, versions in defined.items() for one in versions)

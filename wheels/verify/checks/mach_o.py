@@ -28,14 +28,14 @@ def _wants(path: str, size: int, head: bytes) -> bool:
     return head.startswith(_MAGICS) or is_fat
 
 
-def _inspect(file: BinaryIO, path: str) -> object:
-    del file, path
-    return True
-
-
 def is_mach_o(facts: FileFacts) -> bool:
     """Whether a file is a program or library of macOS."""
     return MACH_O in facts.collected
+
+
+def _inspect(file: BinaryIO, facts: FileFacts) -> object:
+    del file, facts
+    return True
 
 
 COLLECTOR: Final = Collector(MACH_O, _wants, inspect=_inspect)

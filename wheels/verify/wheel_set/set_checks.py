@@ -13,12 +13,12 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
-from lib.elf.reader import is_elf, read_elf
+from lib.elf.reader import is_elf
 from lib.elf.source import ElfError, Source
 from lib.pack.stand_ins import PE_SECTION, SECTION
-from lib.pe.reader import is_pe, read_pe
+from lib.pe.reader import is_pe
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Collector, DistributionSet, Wheel
+from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set import devel, importing, linking, owners, requirements
 from wheels.verify.wheel_set.closure import by_name, closure, meant_for
@@ -135,27 +135,19 @@ def _wants_launcher(path: str, size: int, head: bytes) -> bool:
     return (is_elf(head) or is_pe(head)) and size <= _MAX_SIZE
 
 
-def read_target(file: BinaryIO, path: str) -> str | None:
+def read_target(file: BinaryIO, facts: FileFacts) -> str | None:
     """Return the path that a launcher executes, relative to its own directory; None for any other file."""
+    if facts.pe is not None:
+        images = [one for one in facts.pe.sections if one.name == PE_SECTION and one.pointer_to_raw_data]
+        places = [(one.begin, min(one.size_of_raw_data, one.size_in_memory)) for one in images]
+    else:
+        sections = facts.elf.section_headers if facts.elf else ()
+        places = [(one.offset, one.size) for one in sections if one.name == SECTION]
     try:
-        place = _pe_place(file, path) if is_pe(file.read(2)) else _elf_place(file, path)
-        data = Source(file, path).read(*place, SECTION) if place else None
+        data = Source(file, facts.path).read(*places[0], SECTION) if places else None
     except ElfError:
         return None  # W401 and W421 say so.
-    if data is None:
-        return None
-    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
-
-
-def _elf_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
-    """Return offset and size of the section with the target; None if there is none."""
-    sections = read_elf(file, path).section_headers
-    return next(((one.offset, one.size) for one in sections if one.name == SECTION), None)
-
-
-def _pe_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
-    sections = [one for one in read_pe(file, path).sections if one.name == PE_SECTION and one.pointer_to_raw_data]
-    return next(((one.begin, min(one.size_of_raw_data, one.size_in_memory)) for one in sections), None)
+    return None if data is None else data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
 
 
 def check_launchers(packages: Sequence[Package], names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
