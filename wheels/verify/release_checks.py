@@ -25,21 +25,18 @@ from wheels.verify.windows import is_for_windows
 
 DISTRIBUTION = Rule(
     "R101",
-    Severity.ERROR,
     "a distribution of the last release is gone",
     why="Whoever requires it cannot install this release.",
     remedy="Build it, or keep an empty distribution that requires what took its place.",
 )
 LIBRARY = Rule(
     "R102",
-    Severity.ERROR,
     "a library of the last release is gone",
     why="Programs that were linked with it name its SONAME, and do not start without.",
     remedy="Package it, or declare an exception that says what took its place.",
 )
 SYMBOLS = Rule(
     "R103",
-    Severity.ERROR,
     "a library lacks symbols that it had in the last release",
     why="Programs that use one do not start, or end when they call it. A library that is not compatible with the last "
     "one gets another SONAME.",
@@ -47,21 +44,20 @@ SYMBOLS = Rule(
 )
 FILES = Rule(
     "R104",
-    Severity.WARNING,
     "files of the last release are gone",
+    severity=Severity.WARNING,
     why="Builds include headers and find CMake files by their paths; programs open data so.",
     remedy="Package them, or declare an exception that says why nobody needs them.",
 )
 REQUIREMENTS = Rule(
     "R105",
-    Severity.WARNING,
     "requirements are not as in the last release",
+    severity=Severity.WARNING,
     why="Environments that the last release fitted into may not take this one, or lack what they had.",
     remedy="Look whether that is meant, and declare an exception.",
 )
 MOVED = Rule(
     "R106",
-    Severity.ERROR,
     "files of the last release moved to another distribution",
     why="pip installs the new version of one distribution and then removes the old version of the other, with the "
     "files that moved. Then neither has them.",

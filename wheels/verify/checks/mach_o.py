@@ -9,8 +9,8 @@ from wheels.verify.settings import Settings
 
 UNREAD = Rule(
     "W425",
-    Severity.NOTE,
     "a program or library for macOS, which is not checked",
+    severity=Severity.NOTE,
     why="Mach-O files are not read: what they need, their search paths and their versions are unknown.",
     remedy="Check the wheel with delocate, or leave the file out if the wheel is not for macOS.",
 )

@@ -8,49 +8,43 @@ from typing import Final
 from lib.wheel.member_file import MemberReader
 from lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
 from lib.wheel.zip_members import Fault
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import FileFacts, Wheel
 from wheels.verify.settings import Settings
 
 REMEDY: Final = "Write RECORD last, from the files as they are in the wheel."
 UNREADABLE = Rule(
     "W201",
-    Severity.ERROR,
     "RECORD is missing or cannot be read",
     why="Without it nothing can be verified, and nothing uninstalled.",
     remedy=REMEDY,
 )
 UNLISTED = Rule(
     "W202",
-    Severity.ERROR,
     "a file is not in RECORD",
     why="It is not verified, and stays behind when the package is uninstalled; many installers refuse the wheel.",
     remedy=REMEDY,
 )
 ABSENT = Rule(
     "W203",
-    Severity.ERROR,
     "RECORD lists a file that is not there",
     why="Installers that verify the wheel refuse it.",
     remedy=REMEDY,
 )
 DIGEST = Rule(
     "W204",
-    Severity.ERROR,
     "a file has another digest than RECORD says",
     why="The file was changed after the wheel was made, or RECORD was.",
     remedy=REMEDY,
 )
 SIZE = Rule(
     "W205",
-    Severity.ERROR,
     "a file has another size than RECORD says",
     why="The file was changed after the wheel was made, or RECORD was.",
     remedy=REMEDY,
 )
 FORM = Rule(
     "W206",
-    Severity.ERROR,
     "a line of RECORD is not as it should be",
     why="Three fields: a path as in the archive, once; `sha256=` (or better) with urlsafe base64 without padding; the "
     "size in bytes. The lines of RECORD itself and of its signatures have the path alone.",

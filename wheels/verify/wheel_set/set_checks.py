@@ -28,21 +28,19 @@ from wheels.verify.wheel_set.model import Package
 
 UNLICENSED = Rule(
     "S161",
-    Severity.WARNING,
     "an artifact without a licence",
+    severity=Severity.WARNING,
     why="Nobody may use or pass on what comes without a licence, and most licences ask that their text goes along.",
     remedy="Give License-Expression and License-File, or the artifact's licence in the bill of materials.",
 )
 NO_TEXT = Rule(
     "S162",
-    Severity.ERROR,
     "the bill of materials names a licence text that is not in the wheel",
     why="The licence's text has to go along with what it is for.",
     remedy="Package the text at this path, or correct the bill of materials.",
 )
 UNREADABLE_BOM = Rule(
     "S163",
-    Severity.ERROR,
     "a bill of materials that cannot be read",
     why="Scanners find nothing of what the wheel is made from.",
     remedy="Write it as CycloneDX JSON (ECMA-424).",
@@ -120,7 +118,6 @@ def _has_devel(wheel: Wheel) -> bool:
 
 STARTS_NOTHING = Rule(
     "S124",
-    Severity.ERROR,
     "a launcher starts nothing that can be executed",
     why="Whoever calls the program gets an error of the launcher's.",
     remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
