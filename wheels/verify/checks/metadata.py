@@ -137,10 +137,8 @@ def _imports(wheel: Wheel, metadata: Metadata, path: str) -> Iterator[Finding]:
     )
     for name in sorted(names & namespaces):
         yield IMPORTS.finding(wheel.filename, path, f"{name} is in Import-Name and in Import-Namespace")
-    installed = [wheel.installed(one) or "" for one in wheel.files]
     for name in sorted(names | namespaces):
-        place = name.replace(".", "/")
-        if not any(one.startswith(f"{place}/") or MODULE.sub("", one) == place for one in installed):
+        if not _has_module(wheel, name):
             yield IMPORTS.finding(wheel.filename, path, f"there is no {name}")
 
 
@@ -164,9 +162,14 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
 
 def _is_absent(wheel: Wheel, module: str) -> bool:
     """Whether a module ought to be in a wheel, and is not. Of names that it has nothing of, others may have them."""
-    place = module.replace(".", "/")
-    installed = [wheel.installed(path) or "" for path in wheel.files]
     top = module.partition(".")[0]
-    if not any(path.startswith((f"{top}/", f"{top}.")) for path in installed):
+    if not any((wheel.installed(path) or "").startswith((f"{top}/", f"{top}.")) for path in wheel.files):
         return not (wheel.metadata and wheel.metadata.requires_dist)
-    return not any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)
+    return not _has_module(wheel, module)
+
+
+def _has_module(wheel: Wheel, module: str) -> bool:
+    """Whether a wheel has a module, or a package with files."""
+    place = module.replace(".", "/")
+    installed = (wheel.installed(path) or "" for path in wheel.files)
+    return any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)

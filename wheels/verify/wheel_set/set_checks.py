@@ -17,6 +17,7 @@ from lib.elf.reader import is_elf
 from lib.elf.source import ElfError, Source
 from lib.pack.stand_ins import PE_SECTION, SECTION
 from lib.pe.reader import is_pe
+from wheels.verify.device.device_checks import check_device_code
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
 from wheels.verify.settings import Settings
@@ -176,8 +177,9 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     for filename, path, why in faults:
         yield requirements.UNREADABLE.finding(filename, path, why)
     # What is for any platform is looked at with each: what is found twice is one finding.
-    found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
-    yield from dict.fromkeys(found)
+    groups = list(by_platform(packages))
+    yield from dict.fromkeys(finding for together in groups for finding in _check_together(together, settings))
+    yield from check_device_code(groups, settings, distributions.target)
 
 
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
