@@ -3,14 +3,13 @@
 The wheel that you give is read and never changed. Code that a GPU can load is kept, bit by bit; other code is left out.
 """
 
-import argparse
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
+from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command, some
 from lib.common.program import printable, size_text
 from lib.variants.variant_format import DRAFT, SCHEMA
 from wheels.common.copying import add_wheel_arguments
@@ -59,27 +58,19 @@ class Arguments:
     compression: str
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Make the command line parser."""
-    result = argparse.ArgumentParser(
-        prog="rocm-wheels split",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    result = CommandParser("rocm-wheels split", description=__doc__, epilog=EPILOG)
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
     result.add_argument(
         "--shape", choices=tuple(SHAPES), default="local-versions", help="see below (default: %(default)s)"
     )
-    result.add_argument(
+    result.add_repeated(
         "--whole",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="keep the code for all GPUs in files whose paths match; may be repeated",
+        "PATTERN",
+        "keep the code for all GPUs in files whose paths match; may be repeated",
     )
     add_wheel_arguments(result)
     return result
