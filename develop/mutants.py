@@ -186,7 +186,8 @@ wheels/verify/device/stray_code.py: an empty code object is code
 if code.size and code.entry.target} => if code.entry.target}
 wheels/verify/device/lacking_targets.py: a copy with code for one of its two targets is refused
 len(unserved(copy.codes, targets)) == len(targets): => unserved(copy.codes, targets):
-wheels/verify/wheel_set/launchers.py: launchers of Windows have no target | if is_pe(file.read(2)) else => if False else
+wheels/verify/wheel_set/set_checks.py: launchers of Windows have no target
+if facts.pe is not None:\n        images => if False:\n        images
 wheels/verify/device/places.py: the second bundle is lost | enumerate(facts.bundles): => enumerate(facts.bundles[:1]):
 wheels/verify/checks/elf.py: files with debug information are taken for programs
 elf.machine != c.EM_AMDGPU and not elf.debug_only: => elf.machine != c.EM_AMDGPU:

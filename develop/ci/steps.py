@@ -268,7 +268,7 @@ def split_wheels(machine: Machine) -> None:
     version = machine.read("tests/e2e/roots/in_root.sh", root, "python3", "-c", PYTHON_VERSION).strip()
     machine.module(SPLIT, fetched, "--fetch", version, "programs", "wheels")
     wheels = ("tests.e2e.split.wheels", "--wheels", fetched / "wheels")
-    machine.module_in(root, SPLIT, fetched, *wheels, "amd-aiter:host-device", "comfy-kitchen", "torch-scatter-rocm")
+    machine.module_in(root, SPLIT, fetched, *wheels, "amd-aiter", "comfy-kitchen", "torch-scatter-rocm")
 
 
 def wheel_variants(machine: Machine) -> None:

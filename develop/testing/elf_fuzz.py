@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from develop.testing.elf_sample import Sample
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile, refusal
 from lib.elf.patched import open_patched
@@ -76,19 +76,12 @@ def damage(data: bytes, fields: Sequence[tuple[int, int]], rng: random.Random) -
     return bytes(result)
 
 
-def wish(rng: random.Random) -> SearchPath:
+def wish(rng: random.Random) -> DynamicEdit:
     """Make a search path by chance."""
-    tag = rng.choice((c.DT_RPATH, c.DT_RUNPATH))
-    choices = (
-        SearchPath(("short",), tag),
-        SearchPath(("$ORIGIN", LONG), tag, extend=True),
-        SearchPath((), tag, extend=True),
-        SearchPath(()),
-    )
-    return rng.choice(choices)
+    return DynamicEdit(rng.choice((("short",), ("$ORIGIN", LONG), ())))
 
 
-def check(data: bytes, path: SearchPath) -> str:
+def check(data: bytes, path: DynamicEdit) -> str:
     """Ask for an edit of a file; returns what came of it. Raises FindingError, or whatever the library raised."""
     try:
         return _answer(io.BytesIO(data), path)
@@ -98,7 +91,7 @@ def check(data: bytes, path: SearchPath) -> str:
         return "error"
 
 
-def _answer(file: io.BytesIO, path: SearchPath) -> str:
+def _answer(file: io.BytesIO, path: DynamicEdit) -> str:
     elf: ElfFile = read_elf(file, "damaged")
     if refusal(elf) is not None:
         return "refused"
@@ -111,11 +104,11 @@ def _answer(file: io.BytesIO, path: SearchPath) -> str:
     return patch.strategy.value
 
 
-def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[tuple[bytes, SearchPath]]:
+def fuzzer(seeds: Sequence[bytes]) -> Fuzzer[tuple[bytes, DynamicEdit]]:
     """Return the fuzzer that damages these files."""
     fields = [structures(data) for data in seeds]
 
-    def make(rng: random.Random) -> tuple[bytes, SearchPath]:
+    def make(rng: random.Random) -> tuple[bytes, DynamicEdit]:
         which = rng.randrange(len(seeds))
         return damage(seeds[which], fields[which], rng), wish(rng)
 

@@ -82,15 +82,6 @@ FAT: Final = Sample(
     tag="cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64",
     modes={"acme-1.0.data/scripts/acme": 0o100755},
 )
-#: A wheel whose device code is all in files by themselves.
-SEPARATE: Final = Sample(
-    {
-        path: content
-        for path, content in FILES.items()
-        if not path.endswith(("all.hipfb", "old.hipfb", "libacme.so", "libpacked.so"))
-    },
-    name="acme",
-)
 #: A wheel of Python without requirements, with code for both settings of a feature, and for more kinds of GPUs.
 VARIANTS: Final = Sample(
     {

@@ -17,7 +17,7 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Final
 
-from develop.testing.fat_wheel import FAT, SEPARATE
+from develop.testing.fat_wheel import FAT
 from develop.testing.fuzzing import FindingError, Fuzzer, main
 from develop.testing.wheel_fuzz import damage_file, damage_structure
 from lib.device.content import digests
@@ -31,7 +31,7 @@ from wheels.verify.finding import Severity
 from wheels.verify.wheel import open_wheel
 
 TARGET: Final = TargetId("gfx1100")
-SHAPES: Final = ("local-versions", "host-device", "wheel-variants")
+SHAPES: Final = ("local-versions", "wheel-variants")
 
 
 def errors(paths: Sequence[Path]) -> set[str]:
@@ -77,8 +77,7 @@ def check(data: bytes, shape: str, path: Path) -> str:
 
 def fuzzer(files: Sequence[bytes], folder: Path) -> Fuzzer[tuple[str, str, bytes]]:
     """Return the fuzzer; `folder` is where it writes each damaged wheel."""
-    seeds = [(FAT.filename, SHAPES[0], FAT.build()), (SEPARATE.filename, SHAPES[1], SEPARATE.build())]
-    seeds += [(FAT.filename, SHAPES[2], FAT.build())]
+    seeds = [(FAT.filename, shape, FAT.build()) for shape in SHAPES]
     seeds += [(FAT.filename, SHAPES[0], content) for content in files]
 
     def make(rng: random.Random) -> tuple[str, str, bytes]:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.free_space import MIN_PAGE
 from lib.elf.model import ElfFile
@@ -88,10 +88,10 @@ def facts(path: Path) -> ElfFile:
         return read_elf(file, str(path))
 
 
-def apply_edit(source: Path, output: Path, path: SearchPath) -> Patch:
+def apply_edit(source: Path, output: Path, edit: DynamicEdit) -> Patch:
     """Write the edited file, with the mode of the source, and return the patch that made it."""
     with source.open("rb") as file:
-        patch = plan_patch(read_elf(file, str(source)), file, path)
+        patch = plan_patch(read_elf(file, str(source)), file, edit)
         with output.open("wb") as out:
             for chunk in patch.chunks(file):
                 out.write(chunk)
@@ -101,7 +101,9 @@ def apply_edit(source: Path, output: Path, path: SearchPath) -> Patch:
 
 def extend(source: Path, output: Path, entries: Sequence[str]) -> Patch:
     """Write a copy with more RPATH entries."""
-    return apply_edit(source, output, SearchPath(tuple(entries), extend=True))
+    elf = facts(source)
+    present = (elf.rpath if elf.runpath is None else elf.runpath) or ""
+    return apply_edit(source, output, DynamicEdit(tuple(dict.fromkeys(filter(None, [*present.split(":"), *entries])))))
 
 
 def check_bytes(source: Path, output: Path, patch: Patch) -> None:

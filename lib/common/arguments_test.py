@@ -99,18 +99,6 @@ def test_arguments_come_from_a_params_file_one_a_line(tmp_path: Path) -> None:
     assert (read_in.license_pattern, read_in.edit) == (["@ï x"], {"a\x0b": "b\udcff"})
 
 
-def test_a_subclass_has_all_fields() -> None:
-    @dataclass(frozen=True)
-    class Base:
-        wheel: Path
-
-    @dataclass(frozen=True)
-    class More(Base):
-        report: Path
-
-    assert read_arguments(More, ["--report=b", "--wheel=a"]) == More(Path("a"), Path("b"))
-
-
 def test_errors_name_the_target(capsys: pytest.CaptureFixture[str]) -> None:
     def work(args: Arguments) -> None:
         if args.verbose:

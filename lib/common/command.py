@@ -1,8 +1,9 @@
 """Commands for people: what exit codes mean, and how errors are printed."""
 
+import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from lib.common.program import ToolError
 
@@ -19,6 +20,18 @@ class FoundError(ToolError):
 
 class CannotRunError(ToolError):
     """The command line is wrong, or what it names cannot be read or written: exit code 2."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """A command line: options are written in full, and the help keeps the lines of what it is given."""
+
+    def __init__(self, prog: str | None = None, **options: Any) -> None:
+        """Take what ArgumentParser takes; the parsers of subcommands are alike."""
+        super().__init__(prog, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+
+    def add_repeated(self, option: str, metavar: str, about: str, kind: type = str) -> None:
+        """Add an option that may be repeated, with one value each time."""
+        self.add_argument(option, action="append", default=[], type=kind, metavar=metavar, help=about)
 
 
 def exit_codes(done: str, found: str = "") -> str:

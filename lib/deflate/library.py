@@ -92,13 +92,13 @@ def loaded_library() -> ctypes.CDLL:
 
 
 class _Handle:
-    """A compressor of libdeflate's, which goes when nothing refers to it any more."""
+    """A compressor or decompressor of libdeflate's, which goes when nothing refers to it any more."""
 
-    def __init__(self, level: int) -> None:
-        self._free = loaded_library().libdeflate_free_compressor
-        self.pointer: int | None = loaded_library().libdeflate_alloc_compressor(level)
+    def __init__(self, kind: str, otherwise: str, *level: int) -> None:
+        self._free = getattr(loaded_library(), f"libdeflate_free_{kind}")
+        self.pointer: int | None = getattr(loaded_library(), f"libdeflate_alloc_{kind}")(*level)
         if not self.pointer:
-            raise ValueError(f"deflate level {level}: expected 0 to 12, and memory for it")
+            raise ValueError(f"{otherwise}, and memory for it")
 
     def __del__(self) -> None:
         if getattr(self, "pointer", None):
@@ -115,7 +115,7 @@ class _Compressor(threading.local):
     def run(self, data: bytes, level: int, *, store_dense: bool) -> bytes:
         library = loaded_library()
         if level not in self._handles:
-            self._handles[level] = _Handle(level)
+            self._handles[level] = _Handle("compressor", f"deflate level {level}: expected 0 to 12", level)
         handle = self._handles[level].pointer
         room = library.deflater_bound(handle, len(data))
         if room > len(self._buffer):
@@ -162,20 +162,6 @@ class InflateError(ValueError):
     """The input is not one complete stream."""
 
 
-class _Decompressor:
-    """A decompressor of libdeflate's, which goes when nothing refers to it any more."""
-
-    def __init__(self) -> None:
-        self._free = loaded_library().libdeflate_free_decompressor
-        self.pointer: int | None = loaded_library().libdeflate_alloc_decompressor()
-        if not self.pointer:
-            raise MemoryError("no memory for a decompressor")
-
-    def __del__(self) -> None:
-        if getattr(self, "pointer", None):
-            self._free(self.pointer)
-
-
 class _Input:
     """The part of the input that is being inflated."""
 
@@ -208,7 +194,7 @@ def inflate(chunks: Iterable[bytes], length: int, size: int) -> Iterator[memoryv
     A piece stays valid while the next one is made, and no longer: so another thread can work on it. Raises InflateError
     if the stream is damaged, cut or followed by more.
     """
-    run, decompressor = loaded_library().inflater_run, _Decompressor()
+    run, decompressor = loaded_library().inflater_run, _Handle("decompressor", "expected libdeflate")
     source = _Input(chunks, max(1, min(length, IN_BYTES)))
     room = max(1, min(size, OUT_BYTES))
     buffers = itertools.cycle([ctypes.create_string_buffer(room) for _ in range(2)])

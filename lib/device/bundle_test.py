@@ -1,6 +1,5 @@
 """Bundles, plain and compressed: what is read of them, byte for byte, and what is said of damage."""
 
-import hashlib
 import io
 import struct
 from struct import pack
@@ -10,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from develop.testing.device_sample import HOST, PREFIX, bundle, compressed
-from lib.device.content import code_object_contents, digests
-from lib.device.model import DeviceCode, DeviceError, Method, parse_entry_id
+from lib.device.content import code_object_contents
+from lib.device.model import DeviceCode, DeviceError, parse_entry_id
 from lib.device.reader import MAGIC, read_device_code
 
 ENTRIES = [(HOST, b""), (f"{PREFIX}gfx1030", b"first" * 99), (f"{PREFIX}gfx90a:xnack+", b"second")]
@@ -61,19 +60,6 @@ def test_plain() -> None:
     assert contents(data) == [dict(ENTRIES)]
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
-def test_compressed(version: int) -> None:
-    plain = bundle(ENTRIES)
-    data = compressed(plain, version)
-    (one,) = read(data).bundles
-    assert (one.offset, one.size) == (0, len(data))
-    assert one.compression is not None
-    assert (one.compression.version, one.compression.method) == (version, Method.ZLIB)
-    assert one.compression.inflated_size == len(plain)
-    assert one.code_objects == read(plain).bundles[0].code_objects
-    assert contents(data) == [dict(ENTRIES)]
-
-
 @pytest.mark.parametrize("size", [1, 4000, 8192, 1 << 18, (1 << 20) + 7])
 @pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_bundle_ends_where_its_stream_ends(version: int, size: int) -> None:
@@ -84,15 +70,6 @@ def test_a_bundle_ends_where_its_stream_ends(version: int, size: int) -> None:
     sizes = [len(first), len(second), len(first)]
     assert [(one.offset, one.size) for one in read(data).bundles] == list(zip(starts, sizes, strict=True))
     assert contents(data)[1] == dict(ENTRIES)
-
-
-def test_digests() -> None:
-    file = io.BytesIO(compressed(bundle(ENTRIES)))
-    device = read_device_code(file, "code.hipfb")
-    found = digests(file, device, device.bundles[0])
-    assert {code.entry.text: digest for code, digest in found.items()} == {
-        name: hashlib.sha256(data).hexdigest() for name, data in ENTRIES
-    }
 
 
 def test_code_objects_may_be_left_unread() -> None:

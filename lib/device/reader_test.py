@@ -64,11 +64,6 @@ def test_library(machine: int, pointer: Pointer) -> None:
     assert device.unwrapped == ()
 
 
-def test_program_at_a_fixed_address() -> None:
-    device = read(Sample((Part(FIRST, Pointer.IN_PLACE),), kind=c.ET_EXEC).build())
-    assert [wrapper.pointer for wrapper in device.wrappers] == [Pointer.IN_PLACE]
-
-
 def test_a_bundle_without_a_wrapper() -> None:
     device = read(Sample((Part(FIRST), Part(SECOND, None))).build())
     assert device.unwrapped == device.bundles[1:]

@@ -16,7 +16,7 @@ from develop.testing.linked_elf import compiler, complaints, facts, linkers, tak
 from develop.testing.slice_check import differences
 from lib.device.model import DeviceError
 from lib.device.slice import DEFAULT_LEVEL, plan_slice
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.patch import Patch, Strategy
 from lib.elf.patched import then, write_patched
@@ -99,7 +99,7 @@ def test_with_an_edit_in_one_pass(tmp_path: Path, linker: str) -> None:
     """What both edits give together is what one gives after the other."""
     source = link_device_code(tmp_path / "library.so", BUNDLES, "-shared", "-fPIC", linker=linker)
     both, sliced, edited = (tmp_path / name for name in ("both.so", "sliced.so", "edited.so"))
-    path = SearchPath(tuple(LONG), extend=True)
+    path = DynamicEdit(tuple(LONG))
     with source.open("rb") as file:
         patch = plan_slice(file, str(source), [parse_target_id("gfx1030")])
         write_patched(patch, file, str(sliced))

@@ -68,18 +68,6 @@ def test_a_library(machine: int, pointer: Pointer) -> None:
     assert len(new) < len(data) - 20 * PAGE
 
 
-def test_features_and_generic_targets_and_portable_code() -> None:
-    spirv = "hip-spirv64-amd-amdhsa--amdgcnspirv"
-    names = ["gfx9-generic", "gfx9-4-generic", "gfx11-generic", "gfx90a", "gfx90a:xnack+", "gfx90a:sramecc+:xnack-"]
-    data = bundle([(HOST, b"host code"), *((PREFIX + name, name.encode()) for name in names), (spirv, b"spirv")], 8)
-    assert ids(sliced(data, "gfx90a")) == [[HOST, "gfx90a", "gfx90a:xnack+", "gfx90a:sramecc+:xnack-", spirv]]
-    assert ids(sliced(data, "gfx90a:xnack+")) == [[HOST, "gfx90a", "gfx90a:xnack+", spirv]]
-    assert ids(sliced(data, "gfx90a:xnack-:sramecc-")) == [[HOST, "gfx90a", spirv]]
-    assert ids(sliced(data, "gfx1151")) == [[HOST, "gfx11-generic", spirv]]
-    assert ids(sliced(data, "gfx942", "gfx906")) == [[HOST, "gfx9-generic", "gfx9-4-generic", spirv]]
-    assert ids(sliced(data, "gfx1201")) == [[HOST, spirv]]
-
-
 @pytest.mark.parametrize(
     ("align", "expected"), [(1, 1), (256, 256), (PAGE, PAGE), (1 << 14, 1 << 14), (1 << 20, 1 << 16)]
 )
@@ -108,16 +96,6 @@ def test_slices_of_slices() -> None:
         read_device_code(io.BytesIO(again), "").bundles
         == read_device_code(io.BytesIO(sliced(data, "gfx1030")), "").bundles
     )
-
-
-def test_two_wrappers_of_one_bundle() -> None:
-    data = bytearray(Sample((Part(FIRST), Part(SECOND), Part(SECOND))).build())
-    section = next(s for s in read_elf(io.BytesIO(data), "").section_headers if s.name == ".rela.dyn")
-    pack_into("<Q", data, section.offset + 2 * 24 + 16, int.from_bytes(data[section.offset + 40 :][:8], "little"))
-    new = sliced(bytes(data), "gfx906")
-    device = read_device_code(io.BytesIO(new), "libsample.so")
-    assert len({wrapper.bundle_offset for wrapper in device.wrappers}) == 2
-    assert device.unwrapped == device.bundles[2:]
 
 
 def test_a_target_without_code() -> None:
@@ -191,12 +169,6 @@ def test_program_headers_that_move() -> None:
     assert new.offset_of(BASE + new.phoff, 3 * 56) == new.phoff
     program = Sample((Part(FIRST, Pointer.IN_PLACE),), kind=c.ET_EXEC, first=First.DATA).build()
     assert "the program headers cannot grow" in error(program, "gfx1030")
-
-
-def test_bundle_files() -> None:
-    data = FIRST + bytes(-len(FIRST) % PAGE) + compressed(SECOND) + bytes(77)
-    assert ids(sliced(data, "gfx1030")) == [[HOST, "gfx1030"]] * 2
-    assert plan(data, *TARGETS, "gfx1011").is_identity
 
 
 def test_a_damaged_compressed_bundle() -> None:

@@ -1,6 +1,6 @@
 """An edit of what the dynamic loader reads: the search path, and the names of needed libraries.
 
-    edit = DynamicEdit(SearchPath(("$ORIGIN/../sdk/lib",), extend=True), {"libhip-1a2b3c4d.so.6.1": "libhip.so.6"})
+    edit = DynamicEdit(("$ORIGIN/../sdk/lib",), {"libhip-1a2b3c4d.so.6.1": "libhip.so.6"})
     patch = plan_patch(elf, file, edit)                                                   # lib.elf.editor
 
 A library has its name in DT_NEEDED and, if versions of its symbols are needed, in the version requirements (vn_file):
@@ -34,49 +34,6 @@ class Slot:
     text: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPath:
-    """These entries as DT_RPATH (or, by `tag`, DT_RUNPATH); the other tag is removed. No entries: neither tag is kept.
-
-    With `extend`, the entries come behind those that are there, none of them twice. Where both tags are there, the
-    loader reads DT_RUNPATH only: its entries are the ones that are kept. Raises ValueError for malformed entries.
-    """
-
-    entries: tuple[str, ...]
-    tag: int = c.DT_RPATH
-    extend: bool = False
-
-    def __post_init__(self) -> None:
-        if self.tag not in SEARCH_PATH_TAGS:
-            raise ValueError(f"a search path is DT_RPATH ({c.DT_RPATH}) or DT_RUNPATH ({c.DT_RUNPATH}), not {self.tag}")
-        for entry in self.entries:
-            if not entry or "\0" in entry or ":" in entry:
-                raise ValueError(f"a search path entry must not be empty or contain a colon or NUL: {entry!r}")
-
-    def slots(self, elf: ElfFile) -> list[Slot]:
-        """Make the dynamic section to be, without DT_NULL."""
-        slots = [Slot(entry.tag, entry.value) for entry in elf.dynamic]
-        present = [slot for slot in slots if slot.tag in SEARCH_PATH_TAGS]
-        effective = max(reversed(present), key=lambda slot: slot.tag == c.DT_RUNPATH, default=None)
-        rest = [slot for slot in slots if slot.tag not in SEARCH_PATH_TAGS or slot is effective]
-        if not self.entries and not self.extend:
-            return [slot for slot in rest if slot is not effective]
-        current = elf.rpath if elf.runpath is None else elf.runpath
-        wanted = self._text(current)
-        if effective is None:
-            return rest if wanted is None else [*rest, Slot(self.tag, 0, wanted)]
-        changed = Slot(self.tag, effective.value, None if wanted == current else wanted)
-        return [changed if slot is effective else slot for slot in rest]
-
-    def _text(self, current: str | None) -> str | None:
-        """Make the new search path; `current` is what the loader uses now."""
-        if not self.extend:
-            return ":".join(self.entries)
-        present = current.split(":") if current else []
-        added = [entry for entry in dict.fromkeys(self.entries) if entry not in present]
-        return ":".join([current, *added] if current else added) if added else current
-
-
 def encode(text: str) -> bytes:
     """Give a string the form it has in a string table, with the closing NUL."""
     return text.encode("utf-8", "surrogateescape") + b"\0"
@@ -89,15 +46,20 @@ def unchanged(slots: list[Slot], dynamic: tuple[DynamicEntry, ...]) -> bool:
 
 @dataclass(frozen=True)
 class DynamicEdit:
-    """Sets a search path, if there is one, and renames needed libraries: `needed` has old name -> new name.
+    """Sets a search path, and renames needed libraries.
 
-    Raises ValueError for malformed names, and if a new name is also an old name.
+    Raises ValueError for malformed entries and names, and if a new name is also an old name.
     """
 
-    search_path: SearchPath | None = None
+    search_path: tuple[str, ...] | None = None
+    """The entries of DT_RPATH; DT_RUNPATH is removed, and without entries DT_RPATH too. None: both stay."""
     needed: Mapping[str, str] = field(default_factory=dict)
+    """Old name -> new name."""
 
     def __post_init__(self) -> None:
+        for entry in self.search_path or ():
+            if not entry or "\0" in entry or ":" in entry:
+                raise ValueError(f"a search path entry must not be empty or contain a colon or NUL: {entry!r}")
         for old, new in self.needed.items():
             if not new or "\0" in new:
                 raise ValueError(f"{new!r} cannot be the name of a library; expected one without NUL")
@@ -106,8 +68,9 @@ class DynamicEdit:
 
     def slots(self, elf: ElfFile) -> list[Slot]:
         """Return the new dynamic section, without DT_NULL."""
-        plain = [Slot(entry.tag, entry.value) for entry in elf.dynamic]
-        slots = plain if self.search_path is None else self.search_path.slots(elf)
+        slots = [Slot(entry.tag, entry.value) for entry in elf.dynamic]
+        if self.search_path is not None:
+            slots = _with_search_path(slots, elf, ":".join(self.search_path))
         names = iter(elf.needed)
         return [self._renamed(slot, next(names)) if slot.tag == c.DT_NEEDED else slot for slot in slots]
 
@@ -124,6 +87,18 @@ class DynamicEdit:
         for name, versions in elf.versions_needed.items():
             found.setdefault(self.needed.get(name, name), []).extend(versions)
         return {name: sorted(versions) for name, versions in found.items()}
+
+
+def _with_search_path(slots: list[Slot], elf: ElfFile, text: str) -> list[Slot]:
+    """Put DT_RPATH in the place of the entry that the loader reads: DT_RUNPATH, if the file has both."""
+    present = [slot for slot in slots if slot.tag in SEARCH_PATH_TAGS]
+    effective = max(reversed(present), key=lambda slot: slot.tag == c.DT_RUNPATH, default=None)
+    if effective is None:
+        return [*slots, Slot(c.DT_RPATH, 0, text)] if text else slots
+    is_same = text == (elf.rpath if elf.runpath is None else elf.runpath)
+    new = [Slot(c.DT_RPATH, effective.value, None if is_same else text)] if text else []
+    changed = (new if slot is effective else [slot] for slot in slots if slot is effective or slot not in present)
+    return [slot for some in changed for slot in some]
 
 
 _OWN_SECTIONS: Final = (c.SHT_DYNSYM, c.SHT_DYNAMIC, c.SHT_GNU_VERDEF, c.SHT_GNU_VERNEED)
@@ -247,7 +222,6 @@ class StringTable:
         if symbols is None:
             return None
         needed = verneed_entries(self._source, elf)
-        versions = [name for _, _, names in needed for name in names]
-        versions += [file for _, file, _ in needed if file not in released]
-        defined = [name for _, names in verdef_entries(self._source, elf) for name in names]
-        return [*set(symbols), *versions, *defined]
+        files = [entry.file for entry in needed if entry.file not in released]
+        entries = [*needed, *verdef_entries(self._source, elf)]
+        return [*set(symbols), *files, *(version.name for entry in entries for version in entry.versions)]

@@ -15,10 +15,10 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.elf import constants as c
-from lib.elf.model import ElfFile
+from lib.elf.model import ElfFile, SectionHeader
 from lib.elf.reader import string_table
 from lib.elf.source import ElfError, Source
-from lib.elf.versions import VERDEF, VERNAUX, VERNEED, verdef_entries, verneed_entries
+from lib.elf.versions import verdef_entries, verneed_entries
 
 SYM_SIZE: Final = 24
 _BATCH: Final = SYM_SIZE * (1 << 17)
@@ -32,30 +32,39 @@ _DYNAMIC: Final = b"_DYNAMIC\0"
 
 def dynamic_symbol_names(source: Source, elf: ElfFile) -> "array[int] | None":
     """Read the st_name of every dynamic symbol; None where their number cannot be known for sure."""
+    table = _dynamic_table(source, elf)
+    return None if table is None else _integers("I", table)[:: SYM_SIZE // 4]
+
+
+def _dynamic_table(source: Source, elf: ElfFile) -> bytes | None:
+    """Read the dynamic symbol table, empty without DT_SYMTAB; None where its size cannot be known for sure."""
     address = elf.dynamic_value(c.DT_SYMTAB)
     if address is None:
-        return array("I")
+        return b""
     count = dynamic_symbol_count(source, elf, address)
     if count is None:
         return None
-    offset = elf.offset_of(address, count * SYM_SIZE)
-    if offset is None:
-        raise source.error(
-            elf.dynamic[0].position, f"DT_SYMTAB {address:#x} with {count} symbols is in no PT_LOAD segment"
-        )
-    return _integers("I", source.read(offset, count * SYM_SIZE, "the dynamic symbol table"))[:: SYM_SIZE // 4]
+    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    return source.read(offset, count * SYM_SIZE, "the dynamic symbol table")
+
+
+def _symbol_tables(
+    source: Source, elf: ElfFile, skip: Collection[int] = ()
+) -> "Iterator[tuple[SectionHeader, int, bytes, array[int]]]":
+    """Yield all symbol tables, some symbols at a time: the table's section, file offset, bytes, sections of symbols."""
+    for number, section in enumerate(elf.section_headers):
+        if section.type in (c.SHT_SYMTAB, c.SHT_DYNSYM) and section.entsize == SYM_SIZE and number not in skip:
+            end = section.offset + section.size - section.size % SYM_SIZE
+            for start in range(section.offset, end, _BATCH):
+                data = source.read(start, min(_BATCH, end - start), "a symbol table")
+                yield section, start, data, _integers("H", data)[3 :: SYM_SIZE // 2]
 
 
 def section_symbols(source: Source, elf: ElfFile, index: int) -> Iterator[tuple[int, int, int]]:
     """Find the symbols of the section with this index, in all tables: file offset of the symbol, its value and size."""
-    for section in elf.section_headers:
-        if section.type not in (c.SHT_SYMTAB, c.SHT_DYNSYM) or section.entsize != SYM_SIZE:
-            continue
-        end = section.offset + section.size - section.size % SYM_SIZE
-        for start in range(section.offset, end, _BATCH):
-            data = source.read(start, min(_BATCH, end - start), "a symbol table")
-            for at in _positions(_integers("H", data)[3 :: SYM_SIZE // 2], index):
-                yield start + at * SYM_SIZE, *_VALUE_SIZE.unpack_from(data, at * SYM_SIZE)
+    for _, start, data, indices in _symbol_tables(source, elf):
+        for at in _positions(indices, index):
+            yield start + at * SYM_SIZE, *_VALUE_SIZE.unpack_from(data, at * SYM_SIZE)
 
 
 def moved_symbols(
@@ -65,23 +74,16 @@ def moved_symbols(
 
     `moved` has the distance in bytes for the index of each section that moves; the symbol tables in `skip` stay.
     """
-    for number, section in enumerate(elf.section_headers):
-        is_table = section.type in (c.SHT_SYMTAB, c.SHT_DYNSYM) and section.entsize == SYM_SIZE
-        if not is_table or number in skip or not moved:
-            continue
-        end = section.offset + section.size - section.size % SYM_SIZE
-        for start in range(section.offset, end, _BATCH):
-            data = source.read(start, min(_BATCH, end - start), "a symbol table")
-            indices = _integers("H", data)[3 :: SYM_SIZE // 2]
-            for index, distance in moved.items():
-                for at in _positions(indices, index):
-                    (value,) = _U64.unpack_from(data, at * SYM_SIZE + 8)
-                    if data[at * SYM_SIZE + 4] & 0xF != c.STT_TLS:
-                        yield start + at * SYM_SIZE + 8, (value + distance) % (1 << 64)
-            for at in _positions(indices, c.SHN_ABS):
-                name, value = _NAME_VALUE.unpack_from(data, at * SYM_SIZE)
-                if (way := _absolute_distance(source, elf, section.link, moved, name, value)) is not None:
-                    yield start + at * SYM_SIZE + 8, (value + way) % (1 << 64)
+    for section, start, data, indices in _symbol_tables(source, elf, skip) if moved else ():
+        for index, distance in moved.items():
+            for at in _positions(indices, index):
+                (value,) = _U64.unpack_from(data, at * SYM_SIZE + 8)
+                if data[at * SYM_SIZE + 4] & 0xF != c.STT_TLS:
+                    yield start + at * SYM_SIZE + 8, (value + distance) % (1 << 64)
+        for at in _positions(indices, c.SHN_ABS):
+            name, value = _NAME_VALUE.unpack_from(data, at * SYM_SIZE)
+            if (way := _absolute_distance(source, elf, section.link, moved, name, value)) is not None:
+                yield start + at * SYM_SIZE + 8, (value + way) % (1 << 64)
 
 
 def _absolute_distance(
@@ -197,30 +199,22 @@ def may_open_libraries(file: BinaryIO, elf: ElfFile) -> bool:
     start, size = string_table(elf)
     strings = source.read(start, size, "the dynamic string table")
     openers = {at for name in (b"dlopen\0", b"dlmopen\0") if (at := strings.find(name)) >= 0}
-    if not openers or (address := elf.dynamic_value(c.DT_SYMTAB)) is None:
-        return False
-    count = dynamic_symbol_count(source, elf, address)
-    if count is None:
-        return True
-    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
-    table = source.read(offset, count * SYM_SIZE, "the dynamic symbol table")
-    return any(not section and name in openers for name, _, _, section, _, _ in SYM.iter_unpack(table))
+    table = _dynamic_table(source, elf) if openers else b""
+    return table is None or any(not section and name in openers for name, _, _, section, _, _ in SYM.iter_unpack(table))
 
 
 def read_dynamic_symbols(file: BinaryIO, elf: ElfFile) -> DynamicSymbols:
     """Read the symbols of the file that `elf` was read from. Raises ElfError for tables that are damaged."""
-    address = elf.dynamic_value(c.DT_SYMTAB)
-    if address is None:
-        return DynamicSymbols()
     source = Source(file, elf.path)
-    count = dynamic_symbol_count(source, elf, address)
-    if count is None:
+    data = _dynamic_table(source, elf)
+    if data is None:
         raise ElfError(elf.path, elf.dynamic[0].position, "neither a section nor a hash table counts its symbols")
-    offset = place_of(source, elf, address, count * SYM_SIZE, "DT_SYMTAB")
+    if not data:
+        return DynamicSymbols()
+    table = list(SYM.iter_unpack(data))
     start, size = string_table(elf)
     strings = source.read(start, size, "the dynamic string table")
-    table = source.unpack_all(SYM, offset, count * SYM_SIZE, "the dynamic symbol table")
-    versions = [number & VERSION for number in version_numbers(source, elf, count)]
+    versions = [number & VERSION for number in version_numbers(source, elf, len(table))]
     required, offered = _required(source, elf, strings), offered_versions(source, elf, strings)
     needed: list[NeededSymbol] = []
     defined: dict[str, set[str]] = {}
@@ -265,27 +259,15 @@ def version_numbers(source: Source, elf: ElfFile, count: int) -> list[int]:
 def _required(source: Source, elf: ElfFile, strings: bytes) -> dict[int, tuple[str, str, bool]]:
     """Return version, library, and whether the library may lack the version, by the version's number."""
     found: dict[int, tuple[str, str, bool]] = {}
-    for at, file, names in verneed_entries(source, elf):
+    for _, file, versions in verneed_entries(source, elf):
         library = name_at(source, strings, file)
-        _, _, _, skip, _ = source.unpack(VERNEED, at, "a symbol version requirement")
-        for fields in _auxiliary(source, at + skip, len(names)):
-            _, flags, number, name, _ = fields
+        for name, number, flags in versions:
             found[number & VERSION] = (name_at(source, strings, name), library, bool(flags & c.VER_FLG_WEAK))
     return found
 
 
-def _auxiliary(source: Source, at: int, count: int) -> Iterator[tuple[int, ...]]:
-    for _ in range(count):
-        fields = source.unpack(VERNAUX, at, "a symbol version requirement")
-        yield fields
-        at += fields[-1]
-
-
 def offered_versions(source: Source, elf: ElfFile, strings: bytes) -> dict[int, str]:
     """Return the versions that the file defines, by number, without the version of the file itself."""
-    found: dict[int, str] = {}
-    for at, names in verdef_entries(source, elf):
-        _, _, number, *_ = source.unpack(VERDEF, at, "a symbol version definition")
-        if names and number & VERSION >= FIRST_VERSION:
-            found[number & VERSION] = name_at(source, strings, names[0])
-    return found
+    own = [versions[0] for _, _, versions in verdef_entries(source, elf) if versions]
+    numbers = ((one.number & VERSION, one.name) for one in own)
+    return {number: name_at(source, strings, name) for number, name in numbers if number >= FIRST_VERSION}

@@ -2,7 +2,7 @@
 
     with open(path, "rb") as file:
         elf = read_elf(file, path)
-        patch = plan_patch(elf, file, SearchPath(("$ORIGIN",)))
+        patch = plan_patch(elf, file, DynamicEdit(("$ORIGIN",)))
         for chunk in patch.chunks(file): ...
 
 The gentlest strategy that serves is taken: overwrite in place what is proven to be used by nothing else; move the
@@ -15,7 +15,7 @@ from struct import Struct
 from typing import BinaryIO, Final
 
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import DynamicEdit, Placement, SearchPath, Slot, StringTable, unchanged
+from lib.elf.dynamic_edit import DynamicEdit, Placement, Slot, StringTable, unchanged
 from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS, Room, append_segment, find_slack, grow_last_segment
 from lib.elf.model import ElfFile, refusal
 from lib.elf.moves import Mover, write_dynamic
@@ -30,7 +30,7 @@ VN_FILE: Final = 4
 U32: Final = Struct("<I")
 
 
-def plan_patch(elf: ElfFile, file: BinaryIO, wanted: SearchPath | DynamicEdit) -> Patch:
+def plan_patch(elf: ElfFile, file: BinaryIO, edit: DynamicEdit) -> Patch:
     """Plan the patch that gives a search path, or more, to the file that `elf` was read from, open in `file`.
 
     What the file has already gives the identity patch. Raises ElfError for a file that is not edited (see
@@ -39,7 +39,6 @@ def plan_patch(elf: ElfFile, file: BinaryIO, wanted: SearchPath | DynamicEdit) -
     reason = refusal(elf)
     if reason is not None:
         raise ElfError(elf.path, 0, reason)
-    edit = DynamicEdit(wanted) if isinstance(wanted, SearchPath) else wanted
     slots = edit.slots(elf)
     if unchanged(slots, elf.dynamic):
         return PatchBuilder(elf.path, elf.size).build(Strategy.IDENTITY)

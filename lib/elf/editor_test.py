@@ -7,7 +7,7 @@ import pytest
 
 from develop.testing.elf_sample import Sample
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.free_space import FEW_ZEROS, MOST_ZEROS
 from lib.elf.model import ElfFile, ProgramHeader, SectionHeader, refusal
@@ -18,14 +18,10 @@ from lib.elf.source import ElfError
 LONG = "$ORIGIN/" + "long/" * 30
 
 
-def extend(data: bytes, *entries: str) -> tuple[ElfFile, bytes, Patch]:
-    """Add RPATH entries; returns the new file's facts, its bytes, and the patch."""
-    return apply(data, SearchPath(entries, extend=True))
-
-
-def apply(data: bytes, path: SearchPath) -> tuple[ElfFile, bytes, Patch]:
+def apply(data: bytes, *entries: str) -> tuple[ElfFile, bytes, Patch]:
+    """Set a search path; returns the new file's facts, its bytes, and the patch."""
     file = io.BytesIO(data)
-    patch = plan_patch(read_elf(file, "sample.so"), file, path)
+    patch = plan_patch(read_elf(file, "sample.so"), file, DynamicEdit(entries))
     result = b"".join(bytes(chunk) for chunk in patch.chunks(file))
     return read_elf(io.BytesIO(result), "sample.so"), result, patch
 
@@ -82,14 +78,14 @@ def with_string_table(size: int) -> bytes:
 def test_a_library_with_very_many_names() -> None:
     """What bounds them is only what may be held in memory."""
     size = 80 << 20
-    elf, _, _ = extend(with_string_table(size), "$ORIGIN/../lib")
+    elf, _, _ = apply(with_string_table(size), "$ORIGIN/../lib")
     assert (elf.soname, elf.rpath) == ("libsample.so.1", "$ORIGIN/../lib")
     assert elf.dynamic_value(c.DT_STRSZ) in range(size, size + 100)
 
 
 def test_in_place_when_the_new_string_fits_the_old_one() -> None:
     data = Sample(rpath="/usr/lib/somewhere").build()
-    elf, result, patch = apply(data, SearchPath(("$ORIGIN",)))
+    elf, result, patch = apply(data, "$ORIGIN")
     at = data.index(b"/usr/lib/somewhere\0")
     assert patch.strategy is Strategy.IN_PLACE
     assert result == data[:at] + b"$ORIGIN".ljust(19, b"\0") + data[at + 19 :]
@@ -98,14 +94,14 @@ def test_in_place_when_the_new_string_fits_the_old_one() -> None:
 
 def test_only_the_tag_changes() -> None:
     data = Sample(runpath="$ORIGIN").build()
-    _, result, patch = apply(data, SearchPath((), c.DT_RPATH, extend=True))
+    _, result, patch = apply(data, "$ORIGIN")
     changed = [at for at, (old, new) in enumerate(zip(data, result, strict=True)) if old != new]
     assert patch.strategy is Strategy.IN_PLACE
     assert [(data[at], result[at]) for at in changed] == [(c.DT_RUNPATH, c.DT_RPATH)]
 
 
 def test_a_string_that_is_there_already_is_used_again() -> None:
-    elf, result, patch = extend(Sample(symbols=("xyz_frees",)).build(), "frees")
+    elf, result, patch = apply(Sample(symbols=("xyz_frees",)).build(), "frees")
     assert patch.strategy is Strategy.IN_PLACE
     assert content(elf, result, ".dynstr").count(b"frees\0") == 1
     assert elf.rpath == "frees"
@@ -125,7 +121,7 @@ def test_a_string_that_is_there_already_is_used_again() -> None:
 )
 def test_strings_that_something_else_uses_are_not_overwritten(sharing: Sample) -> None:
     data = sharing.build()
-    elf, result, patch = apply(data, SearchPath(("$ORIGIN",)))
+    elf, result, patch = apply(data, "$ORIGIN")
     assert patch.strategy is Strategy.LAST_SEGMENT
     old = content(read_elf(io.BytesIO(data), "x"), data, ".dynstr")
     assert content(elf, result, ".dynstr") == old + b"$ORIGIN\0"
@@ -137,14 +133,14 @@ def test_strings_that_something_else_uses_are_not_overwritten(sharing: Sample) -
 def test_a_symbol_table_of_unknown_size_proves_nothing() -> None:
     known = Sample(rpath="/usr/lib/somewhere", sections=False)
     unknown = Sample(rpath="/usr/lib/somewhere", sections=False, symbols=())
-    assert apply(known.build(), SearchPath(("$ORIGIN",)))[2].strategy is Strategy.IN_PLACE
-    assert apply(unknown.build(), SearchPath(("$ORIGIN",)))[2].strategy is Strategy.LAST_SEGMENT
+    assert apply(known.build(), "$ORIGIN")[2].strategy is Strategy.IN_PLACE
+    assert apply(unknown.build(), "$ORIGIN")[2].strategy is Strategy.LAST_SEGMENT
 
 
 def test_slack() -> None:
     data = Sample(slack=300).build()
     old = read_elf(io.BytesIO(data), "x")
-    elf, result, patch = extend(data, LONG)
+    elf, result, patch = apply(data, LONG)
     assert (patch.strategy, len(result)) == (Strategy.SLACK, len(data))
     strings = section(elf, ".dynstr")
     assert strings.addr == old.loads[0].memory_end
@@ -156,7 +152,7 @@ def test_slack() -> None:
 def test_slack_with_other_bytes_in_it_is_not_used() -> None:
     data = bytearray(Sample(slack=300).build())
     data[read_elf(io.BytesIO(bytes(data)), "x").loads[0].file_end + 100] = 1
-    assert extend(bytes(data), LONG)[2].strategy is Strategy.LAST_SEGMENT
+    assert apply(bytes(data), LONG)[2].strategy is Strategy.LAST_SEGMENT
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 64, FEW_ZEROS])
@@ -165,7 +161,7 @@ def test_slack_with_other_bytes_in_it_is_not_used() -> None:
 def test_last_segment(zeros: int, spare: int, sections: bool) -> None:
     data = Sample(zeros=zeros, spare=spare, sections=sections).build()
     old = read_elf(io.BytesIO(data), "x")
-    elf, result, patch = extend(data, LONG)
+    elf, result, patch = apply(data, LONG)
     assert patch.strategy is Strategy.LAST_SEGMENT
     assert elf.rpath == LONG
     assert [(p.type, p.offset, p.vaddr) for p in elf.program_headers if p.type not in (c.PT_DYNAMIC, c.PT_LOAD)] == [
@@ -192,7 +188,7 @@ def test_last_segment(zeros: int, spare: int, sections: bool) -> None:
 def test_new_segment(interpreter: str | None, spare: int, zeros: int) -> None:
     data = Sample(zeros=zeros, interpreter=interpreter, spare=spare).build()
     old = read_elf(io.BytesIO(data), "x")
-    elf, result, patch = extend(data, LONG)
+    elf, result, patch = apply(data, LONG)
     assert patch.strategy is Strategy.NEW_SEGMENT
     assert patch.size - patch.source_size < 1200  # the tables: zeroed memory costs no bytes of the file
     assert elf.rpath == LONG
@@ -213,7 +209,7 @@ def test_new_segment(interpreter: str | None, spare: int, zeros: int) -> None:
 
 def test_new_segment_with_moved_program_headers() -> None:
     data = Sample(zeros=FEW_ZEROS + 1, sections=False).build()
-    elf, _, patch = extend(data, LONG)
+    elf, _, patch = apply(data, LONG)
     assert patch.strategy is Strategy.NEW_SEGMENT
     headers, new = elf.program_header(c.PT_PHDR), last_load(elf)
     assert headers is not None
@@ -224,7 +220,7 @@ def test_new_segment_with_moved_program_headers() -> None:
 
 
 def test_a_program_whose_headers_cannot_grow_gets_zeros() -> None:
-    elf, _, patch = extend(Sample(zeros=FEW_ZEROS + 1, sections=False, interpreter="/lib64/ld.so").build(), LONG)
+    elf, _, patch = apply(Sample(zeros=FEW_ZEROS + 1, sections=False, interpreter="/lib64/ld.so").build(), LONG)
     assert (patch.strategy, elf.rpath) == (Strategy.LAST_SEGMENT, LONG)
     assert patch.notes == (f"{FEW_ZEROS + 1} bytes of zero-initialised memory became zeros in the file",)
 
@@ -232,7 +228,7 @@ def test_a_program_whose_headers_cannot_grow_gets_zeros() -> None:
 def test_a_program_whose_headers_cannot_grow_is_refused() -> None:
     data = Sample(zeros=MOST_ZEROS + 1, sections=False, interpreter="/lib64/ld.so").build()
     with pytest.raises(ElfError, match=r"no place for a larger string table .* what follows them is not known"):
-        extend(data, LONG)
+        apply(data, LONG)
 
 
 def test_memory_without_bytes_behind_the_end_of_the_file_does_not_grow() -> None:
@@ -241,7 +237,7 @@ def test_memory_without_bytes_behind_the_end_of_the_file_does_not_grow() -> None
     assert stack
     fields = (c.PT_LOAD, c.PF_R | c.PF_W, 0x9000, 0x9000, 0x9000, 0, 0x100, 0x1000)
     data[stack.position : stack.position + 56] = struct.pack("<IIQQQQQQ", *fields)
-    elf, result, patch = extend(bytes(data), LONG)
+    elf, result, patch = apply(bytes(data), LONG)
     assert patch.strategy is Strategy.NEW_SEGMENT
     assert (elf.rpath, elf.loads[2].vaddr, elf.loads[2].memsz) == (LONG, 0x9000, 0x100)
     assert elf.loads[3].vaddr >= 0x9100
@@ -250,8 +246,8 @@ def test_memory_without_bytes_behind_the_end_of_the_file_does_not_grow() -> None
 
 def test_second_edit_grows_the_same_segment() -> None:
     for zeros in (100, FEW_ZEROS + 1):
-        first, once, _ = extend(Sample(zeros=zeros, spare=0).build(), LONG)
-        second, twice, patch = extend(once, "and/" * 50)
+        first, once, _ = apply(Sample(zeros=zeros, spare=0).build(), LONG)
+        second, twice, patch = apply(once, LONG, "and/" * 50)
         assert patch.strategy is Strategy.LAST_SEGMENT
         assert len(second.loads) == len(first.loads)
         assert second.rpath == f"{LONG}:{'and/' * 50}"
@@ -270,4 +266,4 @@ def test_refusals() -> None:
     big = struct.pack(">16sHHIIII", b"\x7fELF\1\2\1".ljust(16, b"\0"), 3, 20, 1, 0, 52, 0) + bytes(40)
     assert "32-bit big-endian" in (refusal(read_elf(io.BytesIO(big), "x")) or "")
     with pytest.raises(ElfError, match="e_machine is 224"):
-        extend(Sample(machine=c.EM_AMDGPU).build(), "a")
+        apply(Sample(machine=c.EM_AMDGPU).build(), "a")

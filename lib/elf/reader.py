@@ -250,7 +250,8 @@ def string_table(elf: ElfFile) -> tuple[int, int]:
 
 def _read_versions(source: Source, elf: ElfFile, strings: int, size: int) -> dict[str, tuple[str, ...]]:
     versions: dict[str, tuple[str, ...]] = {}
-    for at, file, names in verneed_entries(source, elf):
+    for at, file, required in verneed_entries(source, elf):
+        names = [version.name for version in required]
         if max(file, *names, 0) >= size:
             raise source.error(at, f"a symbol version requirement has its name beyond the string table of {size} bytes")
         library = source.read_string(strings + file, strings + size, "a library's name in the version requirements")
@@ -260,7 +261,7 @@ def _read_versions(source: Source, elf: ElfFile, strings: int, size: int) -> dic
 
 
 def _read_definitions(source: Source, elf: ElfFile, strings: int, size: int) -> tuple[str, ...]:
-    found = [(at, names[0]) for at, names in verdef_entries(source, elf) if names]
+    found = [(at, defined[0].name) for at, _, defined in verdef_entries(source, elf) if defined]
     for at, name in found:
         if name >= size:
             raise source.error(at, f"a symbol version has its name beyond the string table of {size} bytes")

@@ -3,9 +3,9 @@
 Names are offsets into the dynamic string table. Nothing is trusted: a table that does not end is an ElfError.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from struct import Struct
-from typing import Final
+from typing import Final, NamedTuple
 
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
@@ -17,65 +17,74 @@ VERDEF: Final = Struct("<HHHHIII")
 VERDAUX: Final = Struct("<II")
 
 
-def verneed_entries(source: Source, elf: ElfFile) -> list[tuple[int, int, list[int]]]:
-    """For each Elf64_Verneed: its file offset, its vn_file, and the vna_name of each of its versions.
+class Version(NamedTuple):
+    """A version: the offset of its name in the dynamic string table, its number, and its flags."""
 
-    Names are offsets into the dynamic string table. (LSB Core, "Symbol Version Requirements".)
+    name: int
+    number: int
+    flags: int
+
+
+class VersionEntry(NamedTuple):
+    """An Elf64_Verneed or Elf64_Verdef: its file offset, its vn_file (0 of a Verdef), and its versions.
+
+    Of a Verdef these are the version itself, and behind it those that it builds on.
     """
-    address, count = elf.dynamic_value(c.DT_VERNEED), elf.dynamic_value(c.DT_VERNEEDNUM) or 0
+
+    position: int
+    file: int
+    versions: list[Version]
+
+
+def verneed_entries(source: Source, elf: ElfFile) -> list[VersionEntry]:
+    """Return what the file needs of other libraries (LSB Core, "Symbol Version Requirements")."""
+    walk = _walk(source, elf, (c.DT_VERNEED, c.DT_VERNEEDNUM), (VERNEED, VERNAUX), "a symbol version requirement")
+    return [
+        VersionEntry(at, file, [Version(name, number, flags) for _, flags, number, name, _ in more])
+        for at, (_, _, file, _, _), more in walk
+    ]
+
+
+def verdef_entries(source: Source, elf: ElfFile) -> list[VersionEntry]:
+    """Return what the file defines (LSB Core, "Symbol Version Definitions")."""
+    walk = _walk(source, elf, (c.DT_VERDEF, c.DT_VERDEFNUM), (VERDEF, VERDAUX), "a symbol version definition")
+    return [
+        VersionEntry(at, 0, [Version(name, number, flags) for name, _ in more])
+        for at, (_, flags, number, *_), more in walk
+    ]
+
+
+def _walk(
+    source: Source, elf: ElfFile, tags: tuple[int, int], layouts: tuple[Struct, Struct], what: str
+) -> Iterator[tuple[int, tuple[int, ...], list[tuple[int, ...]]]]:
+    """Yield each entry of a chain: its file offset, its fields, and those of its auxiliary entries.
+
+    `tags` are the dynamic entries with the address and the number of entries, `layouts` those of both kinds.
+    """
+    address, count = elf.dynamic_value(tags[0]), elf.dynamic_value(tags[1]) or 0
     if address is None or not count:
-        return []
+        return
     at = elf.offset_of(address)
     if at is None:
-        raise source.error(elf.dynamic[0].position, f"DT_VERNEED {address:#x} is in no PT_LOAD segment")
-    found: list[tuple[int, int, list[int]]] = []
+        raise source.error(elf.dynamic[0].position, f"{what} at {address:#x} is in no PT_LOAD segment")
     total = 0
     for _ in range(count):
-        _, versions, file, aux, following = source.unpack(VERNEED, at, "a symbol version requirement")
-        names = []
-        aux += at
+        fields = source.unpack(layouts[0], at, what)
+        versions, (aux, following) = fields[1 if layouts[0] is VERNEED else 3], fields[-2:]
         total += versions + 1
         if total > MAX_COUNT:
-            raise source.error(at, f"more than {MAX_COUNT} symbol version requirements")
+            raise source.error(at, f"{what} is one of more than {MAX_COUNT}")
+        more: list[tuple[int, ...]] = []
+        aux += at
         for _ in range(versions):
-            *_, name, skip = source.unpack(VERNAUX, aux, "a symbol version requirement")
-            names.append(name)
-            if not skip:
+            more.append(source.unpack(layouts[1], aux, what))
+            if not more[-1][-1]:
                 break
-            aux += skip
-        found.append((at, file, names))
+            aux += more[-1][-1]
+        yield at, fields, more
         if not following:
             break
         at += following
-    return found
-
-
-def verdef_entries(source: Source, elf: ElfFile) -> list[tuple[int, list[int]]]:
-    """For each Elf64_Verdef: its file offset, and the vda_name of the version and of those that it builds on."""
-    address, count = elf.dynamic_value(c.DT_VERDEF), elf.dynamic_value(c.DT_VERDEFNUM) or 0
-    if address is None or not count:
-        return []
-    at = elf.offset_of(address)
-    if at is None:
-        raise source.error(elf.dynamic[0].position, f"DT_VERDEF {address:#x} is in no PT_LOAD segment")
-    found: list[tuple[int, list[int]]] = []
-    total = 0
-    for _ in range(count):
-        *_, versions, _, aux, following = source.unpack(VERDEF, at, "a symbol version definition")
-        names = []
-        aux += at
-        total += versions + 1
-        if total > MAX_COUNT:
-            raise source.error(at, f"more than {MAX_COUNT} symbol version definitions")
-        for _ in range(versions):
-            name, skip = source.unpack(VERDAUX, aux, "a symbol version definition")
-            names.append(name)
-            aux += skip
-        found.append((at, names))
-        if not following:
-            break
-        at += following
-    return found
 
 
 def name_hash(name: bytes) -> int:

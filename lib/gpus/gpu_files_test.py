@@ -46,37 +46,20 @@ def test_names_and_directories(path: str, expected: str) -> None:
     assert targets(path) == expected
 
 
-@pytest.mark.parametrize(
-    "processor",
-    [
-        "gfx803",
-        "gfx900",
-        "gfx906",
-        "gfx908",
-        "gfx90a",
-        "gfx940",
-        "gfx941",
-        "gfx942",
-        "gfx950",
-        "gfx1010",
-        "gfx1030",
-        "gfx1100",
-        "gfx1101",
-        "gfx1102",
-        "gfx1150",
-        "gfx1151",
-        "gfx1200",
-        "gfx1201",
-        "gfx1250",
-        "gfx1250-strict",
-    ],
+#: The processors that AMD's splitter lists for MIOpen.
+MIOPENS = (
+    *("gfx803", "gfx900", "gfx906", "gfx908", "gfx90a", "gfx940", "gfx941", "gfx942", "gfx950", "gfx1010", "gfx1030"),
+    *("gfx1100", "gfx1101", "gfx1102", "gfx1150", "gfx1151", "gfx1200", "gfx1201", "gfx1250", "gfx1250-strict"),
 )
+
+
+@pytest.mark.parametrize("processor", MIOPENS)
 @pytest.mark.parametrize(
     "rest",
     ["_36.db.txt", ".HIP.fdb.txt", "_64.OpenCL.fdb.txt", "_ConvAsm1x1U_decoder.ktn.model", ".tn.model", ".kdb", ".db"],
 )
 def test_databases_of_miopen(processor: str, rest: str) -> None:
-    """The processors are those that AMD's splitter lists for MIOpen: the project's tables know each of them."""
+    """The project's tables know each of them."""
     assert targets(f"share/miopen/db/{processor}{rest}") == processor
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from lib.common.program import ToolError
 from lib.deflate.library import BLOCK_BYTES
 from lib.device.model import DeviceError
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile
 from lib.elf.patch import Made, Patch, PatchBuilder, Piece, SourceRange, Strategy
@@ -99,10 +99,10 @@ def _patch(file: BinaryIO, source: str, entry: Edit, slices: Slices) -> Patch:
         patch = PatchBuilder(source, file.seek(0, 2)).build(Strategy.IDENTITY)
     if entry.rpath is None:
         return patch
-    path = SearchPath(entry.rpath)
+    edit = DynamicEdit(entry.rpath)
 
     def searched(elf: ElfFile, between: BinaryIO) -> Patch:
-        return plan_patch(elf, between, path)
+        return plan_patch(elf, between, edit)
 
     return then(patch, file, searched)
 

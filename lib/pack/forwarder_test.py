@@ -80,13 +80,6 @@ def test_segments_suit_every_page_size_and_nothing_stays_writable(soname: str, n
     assert not segments["PT_GNU_STACK"]["p_flags"] & c.PF_X
 
 
-def test_our_own_reader_takes_it(tmp_path: Path) -> None:
-    (tmp_path / "libfoo.so").write_bytes(forwarder("libfoo.so", "libfoo.so.1", c.EM_AARCH64))
-    with (tmp_path / "libfoo.so").open("rb") as file:
-        elf = read_elf(file, "libfoo.so")
-    assert (elf.soname, elf.needed, elf.rpath) == ("libfoo.so", ("libfoo.so.1",), "$ORIGIN")
-
-
 def test_the_loader_reaches_the_real_library(tmp_path: Path) -> None:
     """Of the C library's mathematics, which every Python has at hand, there stays one instance."""
     path = tmp_path / "libm_of_a_package.so"

@@ -8,8 +8,6 @@ from lib.common.program import ToolError
 
 #: The oldest version of core metadata that has Provides-Extra and Description-Content-Type (PEP 566).
 WITH_EXTRAS: Final = (2, 1)
-#: Fields that say what a distribution needs: a device wheel needs its host wheel alone.
-REQUIREMENTS: Final = frozenset(("requires-dist", "provides-extra", "requires-external", "provides-dist"))
 
 
 @dataclass(frozen=True)
@@ -40,10 +38,6 @@ class CoreMetadata:
         """Return it with fields more, behind all others."""
         more = ((name.lower(), f"{name}: {value}\n") for name, value in pairs)
         return CoreMetadata((*self.fields, *more), self.body)
-
-    def without(self, names: frozenset[str]) -> "CoreMetadata":
-        """Return it without the fields of these names, in lower case."""
-        return CoreMetadata(tuple(pair for pair in self.fields if pair[0] not in names), self.body)
 
     def with_extras(self) -> "CoreMetadata":
         """Return it in a version of core metadata that has extras."""

@@ -23,15 +23,10 @@ from lib.common.program import ToolError
 from lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from lib.wheel.output_file import Output
 from lib.wheel.record import record_text
+from lib.wheel.zip_members import DEFLATED, END, FLAG_UTF8, ZIP64_END, ZIP64_LOCATOR
 
 LOCAL_FILE_HEADER = struct.Struct("<4s5H3L2H")
 CENTRAL_FILE_HEADER = struct.Struct("<4s6H3L5H2L")
-ZIP64_END = struct.Struct("<4sQ2H2L4Q")
-ZIP64_LOCATOR = struct.Struct("<4sLQL")
-END = struct.Struct("<4s4H2LH")
-
-DEFLATED = 8
-UTF8_FLAG = 0x800
 VERSION_DEFLATE, VERSION_ZIP64 = 20, 45
 #: "Version made by", upper byte: the external attributes are UNIX's.
 UNIX = 3 << 8
@@ -81,7 +76,7 @@ class ZipArchive:
     def add(self, name: str, mode: int, data: MemberData) -> None:
         """Add a regular file with the permission bits `mode`."""
         encoded, offset, output = name.encode(), self._output.size, self._output
-        flags = 0 if name.isascii() else UTF8_FLAG
+        flags = 0 if name.isascii() else FLAG_UTF8
         large = max(data.size, data.length) >= LIMIT_32
         extra = _zip64_extra([data.size, data.length]) if large else b""
         sizes = (ZIP64_32, ZIP64_32) if large else (data.length, data.size)
@@ -119,18 +114,10 @@ class ZipArchive:
             record = output.size
             output.write(
                 ZIP64_END.pack(
-                    b"PK\6\6",
-                    ZIP64_END.size - 12,
-                    UNIX | VERSION_ZIP64,
-                    VERSION_ZIP64,
-                    0,
-                    0,
-                    count,
-                    count,
-                    length,
-                    offset,
+                    b"PK\6\6", ZIP64_END.size - 12, UNIX | VERSION_ZIP64, VERSION_ZIP64,
+                    0, 0, count, count, length, offset,
                 )
-            )
+            )  # fmt: skip
             output.write(ZIP64_LOCATOR.pack(b"PK\6\7", 0, record, 1))
         few = count if count < LIMIT_16 else ZIP64_16
         output.write(END.pack(b"PK\5\6", 0, 0, few, few, _field(length), _field(offset), 0))

@@ -25,7 +25,7 @@ def _options_impl(ctx):
     (action,) = actions_of(env, "RocmSplitWheel")
     asserts.equals(env, [
         "--targets=gfx942,gfx1100",
-        "--shape=host-device",
+        "--shape=wheel-variants",
         "--whole=*.bin",
         "--drop-signatures",
         "--rewrite-record",
@@ -49,7 +49,7 @@ def split_wheel_test_suite(name):
         compression = "fast",
         drop_signatures = True,
         rewrite_record = True,
-        shape = "host-device",
+        shape = "wheel-variants",
         tags = ["manual"],
         targets = ["gfx942", "gfx1100"],
         wheel = "acme-1.0-py3-none-any.whl",

@@ -7,7 +7,7 @@ inflated: so equal code in different libraries, or builds, is known by its hash.
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -66,7 +66,7 @@ def document(device: DeviceCode, hashes: Sequence[dict[CodeObject, str]] | None)
     """Return all that is known of a file, for JSON; with the SHA-256 of each code object if `hashes` is given."""
     return {
         "path": device.path,
-        "spans": [{"name": s.name, "offset": s.offset, "size": s.size, "address": s.address} for s in device.spans],
+        "spans": [asdict(span) for span in device.spans],
         "bundles": [
             {
                 "offset": bundle.offset,
@@ -87,16 +87,7 @@ def document(device: DeviceCode, hashes: Sequence[dict[CodeObject, str]] | None)
             }
             for number, bundle in enumerate(device.bundles)
         ],
-        "wrappers": [
-            {
-                "address": wrapper.address,
-                "offset": wrapper.offset,
-                "pointer": wrapper.pointer.value,
-                "bundle_address": wrapper.bundle_address,
-                "bundle_offset": wrapper.bundle_offset,
-            }
-            for wrapper in device.wrappers
-        ],
+        "wrappers": [asdict(wrapper) | {"pointer": wrapper.pointer.value} for wrapper in device.wrappers],
         "split_wrappers": [{"address": one.address, "offset": one.offset, "index": one.index} for one in device.split],
     }
 
@@ -223,7 +214,7 @@ def list_path(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
 def _list_chunks(
     chunks: Iterable[bytes], path: str, size: int, opener: Opener, *, hashes: bool
 ) -> Iterator[ListedCode]:
-    sha256, places, head = hashlib.sha256(), Places(path), b""
+    sha256, places, head = hashlib.sha256(), Places(), b""
     for chunk in chunks:
         head = head or chunk[:HEAD]
         sha256.update(chunk)

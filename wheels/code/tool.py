@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from lib.common.command import CANNOT_RUN, FoundError, exit_codes, run_command
+from lib.common.command import CANNOT_RUN, CommandParser, FoundError, exit_codes, run_command
 from lib.common.program import printable
 from lib.device.content import code_object_contents
 from lib.device.model import CodeObject, DeviceError
@@ -40,24 +40,17 @@ SEARCHED: Final = (
 )
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Describe the command line."""
-    result = argparse.ArgumentParser(
-        prog="rocm-wheels code",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    result = CommandParser("rocm-wheels code", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="print targets, sizes and hashes", allow_abbrev=False)
-    listing.epilog, listing.formatter_class = exit_codes("every file was read"), result.formatter_class
+    done = exit_codes("every file was read")
+    listing = commands.add_parser("list", help="print targets, sizes and hashes", epilog=done)
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
     listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, without its hashes")
     listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
-    taking = commands.add_parser("extract", help="write code objects into files", allow_abbrev=False)
-    taking.epilog = exit_codes("the code was written", "there is no code for the target")
-    taking.formatter_class = result.formatter_class
+    done = exit_codes("the code was written", "there is no code for the target")
+    taking = commands.add_parser("extract", help="write code objects into files", epilog=done)
     taking.add_argument("file", type=Path, metavar="FILE", help="a library, bundle file or wheel")
     taking.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
     taking.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")

@@ -3,7 +3,6 @@
 auditwheel grafts `libhip.so.6.1.4` as `libhip-1a2b3c4d.so.6.1.4`: digits of its SHA-256 stand before the first dot.
 """
 
-import posixpath
 import re
 from collections.abc import Collection, Mapping
 from typing import BinaryIO, Final
@@ -12,9 +11,9 @@ from lib.common.program import ToolError
 from lib.elf import constants as c
 from lib.elf.dynamic_symbols import DynamicSymbols, read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
-from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
 from wheels.verify.model import Collector, FileFacts
+from wheels.verify.wheel import wants_elf
 
 _GRAFTED: Final = re.compile(r"([^.]+)-[0-9a-f]{8}(\..+)")
 
@@ -46,26 +45,22 @@ def known_as(name: str, known: Collection[str]) -> str | None:
 
 
 SYMBOLS: Final = "symbols"
-#: Bytes of an ELF header: what is shorter is no library.
-_SHORTEST: Final = 64
 
 
-def _wants(path: str, size: int, head: bytes) -> bool:
-    return is_elf(head) and size >= _SHORTEST and not posixpath.basename(path).endswith((".o", ".debug"))
-
-
-def _inspect(file: BinaryIO, path: str) -> object:
+def _inspect(file: BinaryIO, facts: FileFacts) -> object:
     """Return the symbols, why they cannot be read, or None for what the loader has nothing to do with."""
+    elf = facts.elf
+    if elf is None:
+        return f"{facts.path}: {facts.elf_damage}"
+    if not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only:
+        return None
     try:
-        elf = read_elf(file, path)
-        if not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only:
-            return None
         return read_dynamic_symbols(file, elf)
     except ElfError as error:
         return str(error)
 
 
-COLLECTOR: Final = Collector(SYMBOLS, _wants, inspect=_inspect)
+COLLECTOR: Final = Collector(SYMBOLS, wants_elf, inspect=_inspect)
 
 
 def symbols_of(files: Mapping[str, FileFacts], wheel: str) -> dict[str, DynamicSymbols]:

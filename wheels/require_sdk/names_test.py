@@ -1,5 +1,6 @@
 """Names of libraries: what auditwheel made of them, and what the SDK calls them."""
 
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -10,6 +11,7 @@ from lib.elf import constants as c
 from wheels.require_sdk.libraries import COLLECTOR, SYMBOLS, known_as, stem, symbols_of, ungrafted
 from wheels.require_sdk.needs import directory_entries
 from wheels.verify.model import FileFacts
+from wheels.verify.wheel import read_program
 
 KNOWN = ("libhip.so.7", "libblas.so.5.1", "libopen.so", "libz-ng.so.2", "libLLVM.so.23.0git")
 
@@ -48,10 +50,10 @@ def test_symbols_are_of_the_host_and_whole() -> None:
     host, gpu = (Sample(machine=machine).build() for machine in (c.EM_X86_64, c.EM_AMDGPU))
     inspect = COLLECTOR.inspect
     assert inspect is not None
-    facts = {
-        name: FileFacts(name, 1, 0, "", collected={SYMBOLS: inspect(BytesIO(data), name)})
-        for name, data in {"liba.so": host, "libb.so": gpu, "libc.so": host[:400]}.items()
-    }
+    facts = {}
+    for name, data in {"liba.so": host, "libb.so": gpu, "libc.so": host[:400]}.items():
+        one = read_program(BytesIO(data), FileFacts(name, len(data), 0, ""))
+        facts[name] = replace(one, collected={SYMBOLS: inspect(BytesIO(data), one)})
     with pytest.raises(ToolError, match=r"^a\.whl: libc\.so: .*\. Build the wheel again$"):
         symbols_of(facts, "a.whl")
     del facts["libc.so"]

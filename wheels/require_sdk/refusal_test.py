@@ -1,6 +1,5 @@
 """Wheels that do not fit the SDK: one message that says why and what to do, and nothing is written."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from develop.testing.framework_wheel import (
     HIP,
     INIT_PY,
     MATH,
-    content,
     library,
     made,
     math_for,
@@ -23,7 +21,7 @@ from develop.testing.framework_wheel import (
     sdk,
     written,
 )
-from develop.testing.wheel_sample import METADATA, Sample, make_record
+from develop.testing.wheel_sample import METADATA, Sample
 from wheels.require_sdk import proof, tool
 
 LOST = library(None, ["librocm_sysdeps_z.so.1", "libMIOpen.so.1"])
@@ -136,18 +134,6 @@ def test_options_that_do_not_fit(
     assert message in refused(tmp_path, EXPECTS, capsys, *options, code=2)
 
 
-def test_a_record_that_lies_can_be_written_anew(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lies = make_record({**EXPECTS.members(), "acme/__init__.py": b"x = 23\n"}, f"{EXPECTS.dist_info}/RECORD")
-    sample = replace(EXPECTS, record=lies)
-    assert "--rewrite-record takes the files as they are" in refused(tmp_path, sample, capsys)
-    assert run(tmp_path, sample, "--rewrite-record") == 0
-    said = capsys.readouterr().out
-    assert "    RECORD is written anew: acme/__init__.py: RECORD says 7 bytes, the file has 6\n" in said
-    files = content(made(tmp_path))
-    [own] = [name for name in files if name.endswith("/RECORD")]
-    assert files[own] == make_record({name: data for name, data in files.items() if name != own}, own)
-
-
 def test_a_module_that_is_there_already(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(tmp_path, acme("acme/_sdk_init.py", b""), capsys, "--init-py=acme", code=2)
     assert "has acme/_sdk_init.py already" in said
@@ -203,14 +189,6 @@ def test_wheels_of_the_sdk_that_are_none(tmp_path: Path, capsys: pytest.CaptureF
     assert f"{CORE.filename}: damaged: " in refused(tmp_path, EXPECTS, capsys)
     written(tmp_path / "sdk", Sample(name="sdk_core", version=CORE.version))
     assert "no library (lib*.so) in the wheels of --sdk" in refused(tmp_path, EXPECTS, capsys)
-
-
-def test_two_versions_of_the_sdk(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    other = Sample(CORE.files, name="sdk_core", version="7.11")
-    sdk(tmp_path, CORE, MATH, other)
-    said = refused(tmp_path, EXPECTS, capsys, code=2)
-    first, second = tmp_path / "sdk" / other.filename, tmp_path / "sdk" / CORE.filename
-    assert f"{first} and {second}: two wheels of sdk-core in --sdk. Name one of them" in said
 
 
 def test_two_wheels_with_one_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -341,19 +319,3 @@ def test_the_help_has_examples_and_the_exit_codes(capsys: pytest.CaptureFixture[
     said = capsys.readouterr().out
     for part in ("examples:\n", "what changes:\n", "exit code:\n", "rocm-wheels require-sdk acme-1.0"):
         assert part in said
-
-
-@pytest.mark.parametrize("arguments", [[], ["a.whl"], ["a.whl", "--output=x"], ["a.whl", "--sdk=x"]])
-def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        tool.main(arguments, INIT_PY)
-    assert "usage: rocm-wheels require-sdk" in capsys.readouterr().err
-
-
-def test_a_file_in_the_place_of_the_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "file").write_text("x")
-    for place in ("file", "file/below"):
-        assert "expected a directory or nothing" in refused(
-            tmp_path, EXPECTS, capsys, f"--output={tmp_path / place}", code=2
-        )
-    assert (tmp_path / "file").read_text() == "x"

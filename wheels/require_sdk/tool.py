@@ -4,7 +4,6 @@ The wheel that you give is read and never changed. Nothing is written unless the
 symbol version that the wheel needs from it.
 """
 
-import argparse
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
+from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command, some
 from lib.common.program import printable, size_text
 from lib.wheel.wheel_writer import Written
 from wheels.common.copying import add_wheel_arguments
@@ -74,15 +73,9 @@ class Arguments:
     compression: str
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Make the command line parser."""
-    result = argparse.ArgumentParser(
-        prog="rocm-wheels require-sdk",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    result = CommandParser("rocm-wheels require-sdk", description=__doc__, epilog=EPILOG)
     add = result.add_argument
     add("wheel", type=Path, metavar="WHEEL", help="a wheel whose libraries need an SDK")
     add(
@@ -101,34 +94,26 @@ def parser() -> argparse.ArgumentParser:
         help="versions of the SDK to require (default: == the version of each package)",
     )
     add("--drop-bundled", action="store_true", help="leave out copies of the SDK's libraries, and use the SDK's")
-    add(
+    result.add_repeated(
         "--leave",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="file names of libraries to leave alone: not taken from the SDK, copies not left out; may be repeated",
+        "PATTERN",
+        "file names of libraries to leave alone: not taken from the SDK, copies not left out; may be repeated",
     )
-    add(
+    result.add_repeated(
         "--take",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
+        "PATTERN",
+        "file names of libraries to take also from deeper directories of the SDK, such as lib/llvm/lib",
     )
-    add(
+    result.add_repeated(
         "--externals",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
+        "PATTERN",
+        "file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
         "those that the wheel needs (Requires-External)",
     )
-    add(
+    result.add_repeated(
         "--allow-missing",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="symbols that the SDK need not have; may be repeated",
+        "PATTERN",
+        "symbols that the SDK need not have; may be repeated",
     )
     add(
         "--device",

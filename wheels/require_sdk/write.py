@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from lib.common.program import ToolError
-from lib.elf.dynamic_edit import DynamicEdit, SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.patched import write_patched
 from lib.elf.reader import read_elf
@@ -70,7 +70,7 @@ class Writer:
 
     def _edit(self, file: Path, edit: FileEdit) -> None:
         """Edit a file in place."""
-        wanted = DynamicEdit(SearchPath(edit.search_path), edit.needs.renamed)
+        wanted = DynamicEdit(edit.search_path, edit.needs.renamed)
         try:
             with file.open("rb") as source:
                 patch = plan_patch(read_elf(source, edit.source), source, wanted)

@@ -87,7 +87,6 @@ class Form(enum.Enum):
     BUNDLE = "a bundle by itself"
     WHOLE = "a file by itself: a code object, or a file that is named for its targets"
     DATA = "a file by itself without code that is named for its targets, such as a database of MIOpen"
-    UNKNOWN = "a code object for a processor that is not known"
 
 
 @dataclass(frozen=True)
@@ -151,9 +150,7 @@ def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
         return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
     part = facts.path if is_code else gpu_files.naming_part(facts.path)
     named = None if part is None else _named(facts.path, part, Form.WHOLE if is_code else _form(facts.path))
-    if named is not None and named.codes:
-        return named
-    return DeviceFile(facts.path, Form.UNKNOWN, frozenset()) if is_code else None
+    return named if named and named.codes else None
 
 
 def _form(path: str) -> Form:

@@ -40,7 +40,7 @@ def test_every_form_of_device_code(tmp_path: Path) -> None:
     [
         ("a/gfx90a.co", code_object(0x4C), (Form.WHOLE, "gfx942")),
         ("a/gfx90a.co", code_object(0xFE), (Form.WHOLE, "gfx90a")),
-        ("a/new.co", code_object(0xFE), (Form.UNKNOWN, "")),
+        ("a/new.co", code_object(0xFE), None),
         ("a/K_gfx1030_gfx1100.co", b"text", (Form.WHOLE, "gfx1030 gfx1100")),
         ("a/K_gfx12_fp8.dat", b"", (Form.WHOLE, "gfx1200 gfx1201 gfx1250 gfx1250-strict gfx1251")),
         ("a/K_gfx11-generic.co", b"", (Form.WHOLE, "gfx11-generic")),

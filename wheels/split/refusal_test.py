@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.device_sample import PREFIX, bundle
-from develop.testing.fat_wheel import FAT, FILES, SEPARATE, code_object, content, library, plain, written
+from develop.testing.fat_wheel import FAT, FILES, content, library, plain, written
 from develop.testing.wheel_sample import Sample, make_record, zipped
 from wheels.common import sound_wheel
 from wheels.split import tool
@@ -215,12 +215,6 @@ def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
         (2, {"acme/K_gfx11.co": b""}, ("--targets=gfx1109",), "has no code for it by name; near it are gfx1"),
         (2, {}, ("--targets=,",), "--targets: names no GPU"),
         (2, {}, ("--whole=nothing/*",), "--whole=nothing/* matches no file of the wheel"),
-        (
-            1,
-            {},
-            ("--shape=host-device",),
-            "part of programs or libraries, and one file belongs to one wheel: acme/lib/lib",
-        ),
         (1, {"acme/k.co": b"CCOB\1\0\0\0"}, (), "acme/k.co: its device code cannot be read: at 0x0"),
         (
             1,
@@ -239,25 +233,6 @@ def test_device_code_that_is_not_as_asked(
     message: str,
 ) -> None:
     assert message in refused(wheel(tmp_path, files), tmp_path / "thin", capsys, *options, code=code)
-
-
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        (
-            {"acme/all.hipfb": plain()},
-            "several of these wheels, and uninstalling one would remove them from the others: ",
-        ),
-        ({"acme/all.hipfb": plain()}, "acme/all.hipfb (gfx1100, gfx1101)"),
-        ({"acme/new.co": code_object(0xFE)}, "neither headers nor names of code objects say a known target"),
-    ],
-)
-def test_files_that_belong_to_no_device_wheel(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, bytes], message: str
-) -> None:
-    path = written(tmp_path, Sample({**SEPARATE.files, "acme/b_gfx1101.dat": b"", **files}, name="acme"))
-    options = ("--targets=gfx1100,gfx1101", "--shape=host-device")
-    assert message in refused(path, tmp_path / "thin", capsys, *options)
 
 
 def test_a_new_gpu_that_the_wheel_has_code_for(tmp_path: Path) -> None:

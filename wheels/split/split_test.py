@@ -4,25 +4,20 @@ import hashlib
 import stat
 import zipfile
 from dataclasses import replace
-from email.parser import BytesParser
 from io import BytesIO
 from pathlib import Path
 
 import pytest
 from packaging.metadata import Metadata
-from packaging.requirements import Requirement
-from packaging.version import Version
 
-from develop.testing.fat_wheel import FAT, FILES, SEPARATE, TARGETS, code, content, library, plain, written
+from develop.testing.fat_wheel import FAT, FILES, TARGETS, code, content, library, plain, written
 from develop.testing.wheel_sample import Sample, zipped
 from lib.common.program import usable_cores
 from lib.device.content import code_object_contents
 from lib.device.model import DeviceCode
 from lib.device.reader import read_device_code
 from lib.gpus.target_id import parse_target_id
-from lib.wheel.wheel_name import WheelName, read_name
 from wheels.split import tool
-from wheels.split.plan import device_distribution, device_name
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
 
@@ -174,49 +169,6 @@ def test_archives_of_device_code_pass_through(tmp_path: Path) -> None:
     assert content(thin)["acme/a_gfx942.kpack"] == b"KPAK?"
 
 
-def test_host_and_device_wheels(tmp_path: Path) -> None:
-    fat = written(tmp_path, SEPARATE)
-    wheels = split(fat, tmp_path / "thin", "--shape=host-device", targets="gfx1100,gfx942")
-    tags = "py3-none-linux_x86_64.whl"
-    device, other, host = (
-        f"amd_acme_device_gfx1100-1.0-{tags}",
-        f"amd_acme_device_gfx942-1.0-{tags}",
-        f"acme-1.0+host-{tags}",
-    )
-    assert sorted(wheels) == sorted((device, other, host))
-    info = "amd_acme_device_gfx1100-1.0.dist-info"
-    files = content(tmp_path / "thin" / device)
-    own = {"acme/kernels/anonymous.hsaco", "acme/kernels/Tensile_gfx1100.dat"}
-    assert set(files) == own | {f"{info}/{name}" for name in ("METADATA", "RECORD", "WHEEL", "licenses/LICENSE")}
-    hosted = content(tmp_path / "thin" / host)
-    assert not own & hosted.keys()
-    assert {"acme/kernels/Tensile.dat", "acme/gfx1030.py", "acme-1.0+host.dist-info/entry_points.txt"} <= hosted.keys()
-    assert not any("gfx1030.dat" in path for path in (*files, *hosted))
-    assert errors(tmp_path / "thin") <= errors(fat)
-
-
-def test_host_and_device_wheels_require_each_other(tmp_path: Path) -> None:
-    split(written(tmp_path, SEPARATE), tmp_path / "thin", "--shape=host-device", targets="gfx1100,gfx942")
-    [host] = (tmp_path / "thin").glob("acme-*")
-    [device] = (tmp_path / "thin").glob("amd_acme_device_gfx942*")
-    metadata = Metadata.from_email(content(host)["acme-1.0+host.dist-info/METADATA"], validate=True)
-    assert metadata.provides_extra == ["test", "device-gfx1100", "device-gfx942", "device-all"]
-    wanted = {
-        extra: sorted(
-            str(one.name)
-            for one in metadata.requires_dist or ()
-            if one.marker and one.marker.evaluate({"extra": extra}) and not one.marker.evaluate({"extra": ""})
-        )
-        for extra in ("device-gfx942", "device-all")
-    }
-    names = ["amd-acme-device-gfx1100", "amd-acme-device-gfx942"]
-    assert wanted == {"device-gfx942": names[1:], "device-all": names}
-    message = BytesParser().parsebytes(content(device)["amd_acme_device_gfx942-1.0.dist-info/METADATA"])
-    assert (message["Name"], message.get_all("Requires-Dist")) == (names[1], ["acme==1.0+host"])
-    assert Requirement("acme==1.0+host").specifier.contains(metadata.version)
-    assert "Provides-Extra" not in message
-
-
 def test_a_wheel_that_is_there_is_replaced(tmp_path: Path) -> None:
     fat = written(tmp_path)
     (tmp_path / "thin/gfx1100").mkdir(parents=True)
@@ -250,14 +202,3 @@ def test_files_that_are_loaded_by_name_go_with_the_code(tmp_path: Path, capsys: 
         assert {name for name in content(thin) if name.startswith("torch/")} == expected
     assert tool.main([str(path), "--targets=gfx908", f"--output={output}"]) == 1
     assert "no code that gfx908 can load" in capsys.readouterr().err
-
-
-def named(version: str = "1.0", tags: str = "cp311-cp311-linux_x86_64") -> WheelName:
-    return read_name(f"My_Acme-{version}-{tags}.whl", f"my_acme-{version}.dist-info", Version(version))
-
-
-def test_device_wheels_are_called_as_amd_calls_them() -> None:
-    assert device_distribution(named(), "gfx942") == "amd-my-acme-device-gfx942"
-    assert device_name(named(), "gfx12-5").filename == "amd_my_acme_device_gfx12_5-1.0-cp311-cp311-linux_x86_64.whl"
-    own = read_name("amd_aiter-1.0-py3-none-any.whl", "amd_aiter-1.0.dist-info", Version("1.0"))
-    assert device_distribution(own, "gfx942") == "amd-aiter-device-gfx942"

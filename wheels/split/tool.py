@@ -3,21 +3,20 @@
 The wheel that you give is read and never changed. Code that a GPU can load is kept, bit by bit; other code is left out.
 """
 
-import argparse
 import zipfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.command import FOUND, CannotRunError, exit_codes, run_command, some
+from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command, some
 from lib.common.program import printable, size_text
 from lib.variants.variant_format import DRAFT, SCHEMA
 from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import check_free, publish, scratch_directory
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.device_files import parse_groups
-from wheels.split.plan import ThinWheel, plan_host_device, plan_local_versions, plan_wheel_variants
+from wheels.split.plan import ThinWheel, plan_local_versions, plan_wheel_variants
 from wheels.split.write import space_for_thin_wheels, write_flat_index, write_thin_wheels
 from wheels.verify.device.stray_code import COLLECTOR, stray_code
 
@@ -30,10 +29,6 @@ EPILOG = f"""shapes:
                   An installer that knows wheel variants chooses by the machine's GPU. Any other takes the fat wheel.
                   This follows {DRAFT},
                   {SCHEMA}
-  host-device     one wheel without device code, and for each item a small wheel with only device code:
-                    DIR/acme-1.0+host-….whl and DIR/amd_acme_device_gfx1100-1.0-….whl
-                  pip install 'acme[device-gfx1100]' --find-links DIR
-                  This works only if all device code is in files of its own (.co, .hsaco, …), not inside a library.
 
 examples:
   rocm-wheels split acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
@@ -46,7 +41,7 @@ all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give e
 {exit_codes("all thin wheels were written", "a wheel is damaged, or cannot be split: nothing was written")}"""
 
 WHEEL_VARIANTS = "wheel-variants"
-SHAPES = {"local-versions": plan_local_versions, WHEEL_VARIANTS: plan_wheel_variants, "host-device": plan_host_device}
+SHAPES = {"local-versions": plan_local_versions, WHEEL_VARIANTS: plan_wheel_variants}
 
 
 @dataclass(frozen=True)
@@ -63,27 +58,19 @@ class Arguments:
     compression: str
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Make the command line parser."""
-    result = argparse.ArgumentParser(
-        prog="rocm-wheels split",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    result = CommandParser("rocm-wheels split", description=__doc__, epilog=EPILOG)
     result.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="a wheel with device code for many GPUs")
     result.add_argument("--targets", required=True, metavar="LIST", help="GPU targets and families, split by commas")
     result.add_argument("--output", required=True, type=Path, metavar="DIR", help="where to write the thin wheels")
     result.add_argument(
         "--shape", choices=tuple(SHAPES), default="local-versions", help="see below (default: %(default)s)"
     )
-    result.add_argument(
+    result.add_repeated(
         "--whole",
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="keep the code for all GPUs in files whose paths match; may be repeated",
+        "PATTERN",
+        "keep the code for all GPUs in files whose paths match; may be repeated",
     )
     add_wheel_arguments(result)
     return result

@@ -23,7 +23,7 @@ def test_the_help_has_examples_shapes_and_the_exit_codes(capsys: pytest.CaptureF
     with pytest.raises(SystemExit, match="0"):
         tool.main(["--help"])
     said = capsys.readouterr().out
-    parts = ("examples:\n", "shapes:\n", "exit code:\n", "rocm-wheels split acme-1.0", "'acme[device-gfx1100]'", DRAFT)
+    parts = ("examples:\n", "shapes:\n", "exit code:\n", "rocm-wheels split acme-1.0", DRAFT)
     for part in parts:
         assert part in said
 

@@ -29,6 +29,8 @@ from wheels.tests.editing import file_member, link_member
 from wheels.tests.libraries import fat, kpack, offload_bundle, split_off, using, versioned
 from wheels.tests.planted_set import TARGETS, windows_launcher
 from wheels.verify.device.facts import read_facts
+from wheels.verify.model import FileFacts
+from wheels.verify.wheel import read_program
 from wheels.verify.wheel_set.devel_archive import read_devel_archive, read_link_manifest
 from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, read_sdist
 from wheels.verify.wheel_set.requirements import selected_requirements
@@ -93,11 +95,15 @@ SAMPLES: Mapping[str, Sequence[bytes]] = {
 
 def _read_linked(data: bytes) -> bool:
     (collector,) = (one for one in COLLECTORS if one.name == LINKED)
-    return collector.inspect is not None and collector.inspect(io.BytesIO(data), "damaged") is not None
+    return collector.inspect is not None and collector.inspect(io.BytesIO(data), _facts(data, "damaged")) is not None
+
+
+def _facts(data: bytes, name: str) -> FileFacts:
+    return read_program(io.BytesIO(data), FileFacts(name, len(data), 0, ""))
 
 
 def _read_device(data: bytes, name: str) -> bool:
-    facts = read_facts(io.BytesIO(data), name)
+    facts = read_facts(io.BytesIO(data), _facts(data, name))
     return facts is not None and not facts.damage
 
 
@@ -116,7 +122,7 @@ def _read_sdist(data: bytes) -> bool:
 
 
 def _read_launcher(data: bytes) -> bool:
-    return read_target(io.BytesIO(data), "damaged.exe") is not None
+    return read_target(io.BytesIO(data), _facts(data, "damaged.exe")) is not None
 
 
 READERS: Mapping[str, Callable[[bytes], bool]] = {
@@ -124,9 +130,9 @@ READERS: Mapping[str, Callable[[bytes], bool]] = {
     "device": lambda data: _read_device(data, "damaged.so"),
     "launcher": _read_launcher,
     "kpack": lambda data: _read_device(data, "damaged.kpack"),
-    "devel": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar").damage,
-    "devel.xz": lambda data: not read_devel_archive(io.BytesIO(data), "_devel.tar.xz").damage,
-    "links": lambda data: not read_link_manifest(io.BytesIO(data), "d/.devel_links/devel.json").damage,
+    "devel": lambda data: not read_devel_archive(io.BytesIO(data), _facts(data, "_devel.tar")).damage,
+    "devel.xz": lambda data: not read_devel_archive(io.BytesIO(data), _facts(data, "_devel.tar.xz")).damage,
+    "links": lambda data: not read_link_manifest(io.BytesIO(data), _facts(data, "d/.devel_links/devel.json")).damage,
     "selector": _read_selector,
     "sdist": _read_sdist,
 }

@@ -15,7 +15,7 @@ from lib.device.kpack import MAGIC, PE_REFERENCE_SECTION, REFERENCE_SECTION, VER
 from lib.device.wrapper import SECTION as WRAPPERS
 from lib.device.wrapper import SPLIT_MAGIC
 from lib.elf import constants as c
-from lib.elf.dynamic_edit import SearchPath
+from lib.elf.dynamic_edit import DynamicEdit
 from lib.elf.editor import plan_patch
 from lib.elf.model import ElfFile
 from lib.elf.reader import DYN64, EHDR64, PHDR64, SHDR64, read_elf
@@ -34,8 +34,11 @@ def facts(data: bytes) -> ElfFile:
 def with_search_path(data: bytes, entries: Sequence[str], tag: int = c.DT_RPATH) -> bytes:
     """Return a library with these search path entries and no others."""
     file = io.BytesIO(data)
-    patch = plan_patch(facts(data), file, SearchPath(tuple(entries), tag))
-    return b"".join(bytes(chunk) for chunk in patch.chunks(file))
+    patch = plan_patch(facts(data), file, DynamicEdit(tuple(entries)))
+    changed = bytearray(b"".join(bytes(chunk) for chunk in patch.chunks(file)))
+    for entry in (entry for entry in facts(bytes(changed)).dynamic if entry.tag == c.DT_RPATH):
+        DYN64.pack_into(changed, entry.position, tag, entry.value)
+    return bytes(changed)
 
 
 def with_needed(data: bytes, old: str, new: str) -> bytes:

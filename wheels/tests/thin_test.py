@@ -82,37 +82,9 @@ def compressed_code_of_another_target(edited: EditedSet) -> None:
     put(edited, "gfx942", "lib/libfat.so.1", fat("libfat.so.1", bundles))
 
 
-def no_code_in_a_bundle(edited: EditedSet) -> None:
-    """Let one bundle of a library have nothing that its GPU can load."""
-    libraries(edited, SLICED | {"gfx1101": [["gfx1101"], []]})
-
-
-def code_for_no_xnack(edited: EditedSet) -> None:
-    """Lose the code for one setting of XNACK, which another library has."""
-    libraries(edited, SLICED, "libother.so.1")
-    libraries(edited, SLICED | {"gfx942": [["gfx942:xnack+"], ["gfx942:xnack+"]]})
-
-
-def no_bundles_in_a_library(edited: EditedSet) -> None:
-    """Lose the bundles of a library."""
-    libraries(edited, SLICED | {"gfx1100": []})
-
-
 def no_library(edited: EditedSet) -> None:
     """Put a library into the packages of two targets alone."""
     libraries(edited, {target: SLICED[target] for target in TARGETS[1:]})
-
-
-def file_of_another_target(edited: EditedSet) -> None:
-    """Add a file that is named for another target."""
-    data(edited)
-    put(edited, "gfx1101", "lib/more/Kernels_gfx1100.dat", b"kernels")
-
-
-def database_of_another_target(edited: EditedSet) -> None:
-    """Add a database of MIOpen's for another target."""
-    data(edited)
-    put(edited, "gfx942", "share/miopen/db/gfx1100_60.kdb", b"database")
 
 
 def no_data(edited: EditedSet) -> None:
@@ -134,12 +106,7 @@ def expected(rule: str, target: str, path: str) -> list[tuple[str, str, str]]:
         (data, []),
         (code_of_another_target, expected("D107", "gfx1100", "lib/libfat.so.1")),
         (compressed_code_of_another_target, expected("D107", "gfx942", "lib/libfat.so.1")),
-        (no_code_in_a_bundle, expected("D103", "gfx1101", "lib/libfat.so.1")),
-        (code_for_no_xnack, expected("D102", "gfx942", "lib/libfat.so.1")),
-        (no_bundles_in_a_library, expected("D101", "gfx1100", "lib/libfat.so.1")),
         (no_library, expected("D101", "gfx1100", "lib/libfat.so.1")),
-        (file_of_another_target, expected("D105", "gfx1101", "lib/more/Kernels_gfx1100.dat")),
-        (database_of_another_target, expected("D105", "gfx942", "share/miopen/db/gfx1100_60.kdb")),
         (no_data, expected("D108", "gfx942", "lib/more")),
     ],
 )

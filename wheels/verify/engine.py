@@ -9,7 +9,7 @@ there is. What comes out depends on neither the number of processes nor their or
 
 import multiprocessing
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from wheels.verify.finding import Finding
 from wheels.verify.installed_for_target import Chosen, check_unambiguous, choose
 from wheels.verify.model import Collector, DistributionSet, FileFacts
 from wheels.verify.settings import Settings, build_path
-from wheels.verify.wheel import OpenedWheel, Reader, make_wheel, open_wheel, read_algorithms, read_members
+from wheels.verify.wheel import OpenedWheel, Reader, make_wheel, open_wheel, read_members
 
 #: Members that are read together have up to this many bytes, inflated.
 BATCH: Final = 16 << 20
@@ -69,8 +69,6 @@ class _Task:
     wheel: int
     path: Path
     members: tuple[ZipMember, ...]
-    algorithms: Mapping[str, str]
-    """For `Reader.algorithms`."""
 
     @property
     def size(self) -> int:
@@ -154,28 +152,24 @@ def read_distributions(paths: Iterable[Path], request: Request) -> DistributionS
 
 
 def _tasks(opened: Sequence[OpenedWheel]) -> list[_Task]:
-    """Share out the members: neighbours together, a large one alone; the largest task first.
-
-    Raises OSError when a wheel cannot be read.
-    """
+    """Share out the members: neighbours together, a large one alone; the largest task first."""
     tasks = []
     for index, wheel in enumerate(opened):
-        algorithms = read_algorithms(wheel.path, wheel.to_read)
         batch: list[ZipMember] = []
         size = 0
         for member in wheel.to_read:
             if batch and size + member.size > BATCH:
-                tasks.append(_Task(index, wheel.path, tuple(batch), algorithms))
+                tasks.append(_Task(index, wheel.path, tuple(batch)))
                 batch, size = [], 0
             batch.append(member)
             size += member.size
         if batch:
-            tasks.append(_Task(index, wheel.path, tuple(batch), algorithms))
+            tasks.append(_Task(index, wheel.path, tuple(batch)))
     return sorted(tasks, key=lambda task: task.size, reverse=True)
 
 
 def _work(task: _Task, reader: Reader) -> list[FileFacts]:
-    return list(read_members(task.path, task.members, replace(reader, algorithms=task.algorithms)))
+    return list(read_members(task.path, task.members, reader))
 
 
 def _read(opened: Sequence[OpenedWheel], reader: Reader, processes: int) -> list[list[FileFacts]]:

@@ -64,7 +64,6 @@ def softened(finding: Finding, others: Collection[str]) -> Finding:
 
 UNUSED = Rule(
     "X101",
-    Severity.ERROR,
     "an exception no longer applies",
     why="It excuses nothing today, and would hide the next fault that fits it.",
     remedy="Remove the exception, or correct its patterns.",

@@ -8,8 +8,8 @@ from lib.common.program import ToolError
 from wheels.verify.exceptions import DeclaredException, judge, make_exceptions
 from wheels.verify.finding import Finding, Rule, Severity
 
-RULE = Rule("W404", Severity.ERROR, "an executable stack", "Why.", "Remedy.")
-OTHER = Rule("W405", Severity.NOTE, "other", "Why.", "Remedy.")
+RULE = Rule("W404", "an executable stack", "Why.", "Remedy.")
+OTHER = Rule("W405", "other", "Why.", "Remedy.", Severity.NOTE)
 
 
 def finding(file: str, rule: Rule = RULE, evidence: str = "PT_GNU_STACK of a/b") -> Finding:

@@ -1,6 +1,6 @@
 """What a check can find: rules, each with an identifier that never changes its meaning, and findings.
 
-    MISSING = Rule("W202", Severity.ERROR, "a file is not in RECORD", why="…", remedy="…")
+    MISSING = Rule("W202", "a file is not in RECORD", why="…", remedy="…")
     yield MISSING.finding(wheel.filename, path, "RECORD has no line for it")
 
 Identifiers: W1xx archive, W2xx RECORD, W3xx metadata, W4xx ELF files, W5xx content, S1xx over the set, D1xx device
@@ -29,13 +29,13 @@ class Rule:
     """One thing that must hold."""
 
     id: str
-    severity: Severity
     title: str
     """What is wrong where this is found, in a few words that begin in lower case."""
     why: str
     """Why that is bad, or which standard says so; sentences."""
     remedy: str
     """What to do about it; sentences."""
+    severity: Severity = Severity.ERROR
 
     def finding(self, wheel: str, file: str, evidence: str, targets: Iterable[str] = ()) -> "Finding":
         """Report that the rule is broken: in which wheel, in which file of it, and what shows that.

@@ -22,28 +22,6 @@ from lib.common.wheel_scripts import put_on_path
 
 
 @dataclass(frozen=True)
-class Arguments:
-    """The command line; `--help` says what each argument is."""
-
-    requirement: list[str]
-    script: list[Path]
-    installer: str
-    python: str
-    env: list[str]
-    paths: list[Path]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One command that was run."""
-
-    name: str
-    seconds: float
-    code: int
-    output: str
-
-
-@dataclass(frozen=True)
 class Command:
     """A command to run, in an environment of these variables alone."""
 
@@ -54,8 +32,8 @@ class Command:
     directory: Path
 
 
-def run(command: Command) -> Step:
-    """Run a command."""
+def run(command: Command, *, is_last: bool) -> int:
+    """Run a command, and print what happened; returns its exit code."""
     started = time.monotonic()
     done = subprocess.run(
         command.argv,
@@ -67,8 +45,10 @@ def run(command: Command) -> Step:
         errors="replace",
         check=False,
     )
-    text = f"{' '.join(command.argv)}\n{done.stdout}"
-    return Step(command.name, time.monotonic() - started, done.returncode, text)
+    print(f"{'FAILED' if done.returncode else 'passed'}: {command.name} ({time.monotonic() - started:.1f} s)")
+    if done.returncode or is_last:
+        print(f"{' '.join(command.argv)}\n{done.stdout}")
+    return done.returncode
 
 
 def links(paths: Sequence[Path], scratch: Path) -> list[str]:
@@ -97,7 +77,7 @@ def installer(name: str, python: str) -> tuple[list[str], list[str], dict[str, s
     return [*pip, "install"], [*pip, "check"], {}
 
 
-def commands(arguments: Arguments, scratch: Path) -> list[Command]:
+def commands(arguments: argparse.Namespace, scratch: Path) -> list[Command]:
     """Return what makes the environment, installs, and runs the scripts."""
     environment, empty = scratch / "environment", scratch / "empty"
     empty.mkdir()
@@ -124,24 +104,6 @@ def commands(arguments: Arguments, scratch: Path) -> list[Command]:
     return found
 
 
-def steps(todo: Sequence[Command]) -> list[Step]:
-    """Run commands; stop at the first that fails."""
-    done: list[Step] = []
-    for command in todo:
-        done.append(run(command))
-        if done[-1].code:
-            break
-    return done
-
-
-def report(done: Sequence[Step]) -> None:
-    """Print what happened."""
-    for one in done:
-        print(f"{'FAILED' if one.code else 'passed'}: {one.name} ({one.seconds:.1f} s)")
-        if one.code or one is done[-1]:
-            print(one.output)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -151,15 +113,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", default=sys.executable, help="interpreter of the environment")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE", help="variable for all commands")
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH")
-    arguments = Arguments(**vars(parser.parse_args(argv)))
+    arguments = parser.parse_args(argv)
     if not arguments.requirement:
         parser.error("nothing to install: give --requirement")
     put_on_path()
     with tempfile.TemporaryDirectory(dir=os.environ.get("TEST_TMPDIR")) as scratch:
         # A worker that runs tests in its root gives them "//_tmp", of which pip makes a URL with a host of that name.
-        done = steps(commands(arguments, Path("/", scratch.lstrip("/"))))
-    report(done)
-    return int(any(one.code for one in done))
+        todo = commands(arguments, Path("/", scratch.lstrip("/")))
+        return int(any(run(one, is_last=one is todo[-1]) for one in todo))
 
 
 if __name__ == "__main__":

@@ -18,13 +18,12 @@ from lib.common.program import ToolError
 from lib.gpus.architectures import is_package_for
 from lib.gpus.families import is_target
 from lib.gpus.paths import target_of_distribution, target_of_local_version
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import DistributionSet, Wheel
 from wheels.verify.settings import Settings
 
 NOTHING: Final = Rule(
     "S140",
-    Severity.ERROR,
     "a distribution has wheels for GPU targets, and none for the chosen one",
     why="It cannot be installed on a machine with such a GPU, or is installed without device code.",
     remedy="Build it for this target as well, or do not choose the target for this set.",

@@ -1,6 +1,6 @@
 """The facts about wheels that checks look at. `wheels.verify.wheel` takes them from the files.
 
-Everything here is plain data, read once: no check opens a wheel again.
+Everything here is plain data, read once.
 """
 
 import re
@@ -18,9 +18,6 @@ from lib.elf.model import ElfFile
 from lib.pe.model import PeImage
 from lib.wheel.zip_members import Archive
 
-#: Algorithms that RECORD may name besides sha256: PEP 376 wants no weaker one.
-STRONGER: Final = ("sha384", "sha512")
-
 
 @dataclass(frozen=True)
 class FileFacts:
@@ -34,8 +31,6 @@ class FileFacts:
     """st_mode, type and permissions; 0 where the archive was not made on Unix."""
     sha256: str
     """In hexadecimal; empty if the bytes could not be read to the end."""
-    recorded: str = ""
-    """The digest by the algorithm that RECORD names for the file, if that is SHA-384 or SHA-512; in hexadecimal."""
     damage: str = ""
     """Why they could not; else empty."""
     content: bytes | None = None
@@ -150,13 +145,13 @@ class Collector:
 
     Give `stream`, which is fed in the one pass over all bytes, or `inspect`, which is called afterwards with the file
     open and seekable: reading forward in it costs inflating again, a seek costs inflating 2 MiB on average. Its second
-    argument names the file, for errors.
+    argument is what is known of the file.
     """
 
     name: str
     wants: Callable[[str, int, bytes], bool]
     """Whether a file is of interest: its path in the wheel, its size in bytes, and its first bytes (4096 or all)."""
-    stream: Callable[[str], Stream] | None = None
-    """Begin with a file, given its path."""
-    inspect: Callable[[BinaryIO, str], object] | None = None
+    stream: Callable[[], Stream] | None = None
+    """Begin with a file."""
+    inspect: Callable[[BinaryIO, FileFacts], object] | None = None
     """Return what is in a file, or None."""

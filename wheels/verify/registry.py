@@ -1,4 +1,4 @@
-"""All checks, and with them all rules. A module of checks is named here twice: its functions, and the module itself.
+"""All checks, and with them all rules. A module of checks is named here, with its functions if they look at a set.
 
 `checks/` looks at one wheel by itself, `wheel_set/` and `device/` at what lies between wheels, `release_checks` at what
 lies between releases.
@@ -9,42 +9,24 @@ from typing import Final
 
 from wheels.verify import exceptions, installed_for_target, release_checks
 from wheels.verify.checks import archive, content, elf, mach_o, metadata, names, pe, record, variants, wheel_file
-from wheels.verify.device import device_checks
 from wheels.verify.device import rules as device_rules
 from wheels.verify.device.facts import COLLECTOR as DEVICE_CODE
 from wheels.verify.finding import Finding, Rule
-from wheels.verify.model import Collector, DistributionSet, Wheel
+from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set import devel, gather, importing, linking, owners, requirements, set_checks
 
+_OF_ONE_WHEEL: Final = (archive, names, record, metadata, wheel_file, variants, elf, pe, mach_o, content)
 #: Look at one wheel by itself.
 WHEEL_CHECKS: Final[tuple[Callable[[Wheel, Settings], Iterable[Finding]], ...]] = (
-    archive.check,
-    names.check,
-    record.check,
-    metadata.check,
-    wheel_file.check,
-    variants.check,
-    elf.check,
-    pe.check,
-    mach_o.check,
-    content.check,
+    *(module.check for module in _OF_ONE_WHEEL),
     set_checks.check_licences,
 )
 #: Look at all distributions together.
-SET_CHECKS: Final[tuple[Callable[[DistributionSet, Settings], Iterable[Finding]], ...]] = (
-    variants.check_set,
-    set_checks.check_set,
-    device_checks.check_set,
-)
-COLLECTORS: Final[tuple[Collector, ...]] = (
-    *gather.COLLECTORS,
-    set_checks.LAUNCHERS,
-    mach_o.COLLECTOR,
-    DEVICE_CODE,
-)
+SET_CHECKS: Final = (variants.check_set, set_checks.check_set)
+COLLECTORS: Final = (*gather.COLLECTORS, set_checks.LAUNCHERS, mach_o.COLLECTOR, DEVICE_CODE)
 _WITH_RULES: Final = (
-    *(archive, content, elf, mach_o, metadata, names, pe, record, variants, wheel_file),
+    *_OF_ONE_WHEEL,
     *(devel, importing, linking, owners, requirements, set_checks),
     *(device_rules, release_checks, installed_for_target, exceptions),
 )

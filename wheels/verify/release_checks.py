@@ -16,7 +16,6 @@ from packaging.utils import canonicalize_name, parse_sdist_filename
 
 from lib.elf.dynamic_symbols import read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
-from lib.elf.reader import read_elf
 from lib.elf.source import ElfError
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
@@ -26,21 +25,18 @@ from wheels.verify.windows import is_for_windows
 
 DISTRIBUTION = Rule(
     "R101",
-    Severity.ERROR,
     "a distribution of the last release is gone",
     why="Whoever requires it cannot install this release.",
     remedy="Build it, or keep an empty distribution that requires what took its place.",
 )
 LIBRARY = Rule(
     "R102",
-    Severity.ERROR,
     "a library of the last release is gone",
     why="Programs that were linked with it name its SONAME, and do not start without.",
     remedy="Package it, or declare an exception that says what took its place.",
 )
 SYMBOLS = Rule(
     "R103",
-    Severity.ERROR,
     "a library lacks symbols that it had in the last release",
     why="Programs that use one do not start, or end when they call it. A library that is not compatible with the last "
     "one gets another SONAME.",
@@ -48,21 +44,20 @@ SYMBOLS = Rule(
 )
 FILES = Rule(
     "R104",
-    Severity.WARNING,
     "files of the last release are gone",
+    severity=Severity.WARNING,
     why="Builds include headers and find CMake files by their paths; programs open data so.",
     remedy="Package them, or declare an exception that says why nobody needs them.",
 )
 REQUIREMENTS = Rule(
     "R105",
-    Severity.WARNING,
     "requirements are not as in the last release",
+    severity=Severity.WARNING,
     why="Environments that the last release fitted into may not take this one, or lack what they had.",
     remedy="Look whether that is meant, and declare an exception.",
 )
 MOVED = Rule(
     "R106",
-    Severity.ERROR,
     "files of the last release moved to another distribution",
     why="pip installs the new version of one distribution and then removes the old version of the other, with the "
     "files that moved. Then neither has them.",
@@ -78,10 +73,10 @@ def _wants(path: str, size: int, head: bytes) -> bool:
     return head.startswith(b"\x7fELF\x02\x01") and parse_library_name(path) is not None
 
 
-def _read(file: BinaryIO, path: str) -> object:
+def _read(file: BinaryIO, facts: FileFacts) -> object:
     """Return the symbols that a library defines, each `NAME@VERSION`, or `NAME` without one."""
     try:
-        defined = read_dynamic_symbols(file, read_elf(file, path)).defined
+        defined = read_dynamic_symbols(file, facts.elf).defined if facts.elf else {}
     except ElfError:
         return None  # W4xx says so.
     return frozenset(f"{name}@{one}" if one else name for name, versions in defined.items() for one in versions)

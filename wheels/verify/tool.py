@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
+from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
 from lib.coverage.table import read_coverage
 from wheels.verify import registry, report
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
@@ -30,22 +30,10 @@ EPILOG: Final = """examples:
 """ + exit_codes("there are no findings, or only notes", "there are findings")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Describe the command line."""
-    result = argparse.ArgumentParser(
-        prog="rocm-wheels verify",
-        description=__doc__,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    result.add_argument(
-        "paths",
-        nargs="*",
-        type=Path,
-        metavar="PATH",
-        help="a wheel, an sdist, or a directory of them",
-    )
+    result = CommandParser("rocm-wheels verify", description=__doc__, epilog=EPILOG)
+    result.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
     result.add_argument(
         "--others",
         nargs="+",
@@ -65,22 +53,18 @@ def parser() -> argparse.ArgumentParser:
         help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
         "that the new ones lack are findings. Name these last",
     )
-    result.add_argument(
+    result.add_repeated(
         "--config",
-        type=Path,
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="TOML or JSON file with settings and exceptions; may be repeated: exceptions and opened_libraries add up, "
+        "FILE",
+        "TOML or JSON file with settings and exceptions; may be repeated: exceptions and opened_libraries add up, "
         "and the last value of any other setting counts",
+        Path,
     )
     result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
-    result.add_argument(
+    result.add_repeated(
         "--target",
-        metavar="GPU",
-        action="append",
-        default=[],
-        help="check the set as it is installed on a machine with this GPU target: only with packages for it, and each "
+        "GPU",
+        "check the set as it is installed on a machine with this GPU target: only with packages for it, and each "
         "library must have code for it; may be repeated",
     )
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
@@ -122,12 +106,10 @@ def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
 def explain(argv: Sequence[str]) -> int:
     """Print what rules say, all without arguments; returns the exit code."""
     rules = registry.rules()
-    known = argparse.ArgumentParser(
-        prog="rocm-wheels verify rules",
+    known = CommandParser(
+        "rocm-wheels verify rules",
         description="Explains rules: what is wrong, why that is bad, and what to do.",
         epilog=exit_codes("the rules are printed"),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
     wanted = known.parse_args(argv).rules

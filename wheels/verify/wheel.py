@@ -8,9 +8,8 @@ wheel = make_wheel(opened, facts)                             # once all members
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -24,10 +23,10 @@ from lib.elf.source import ElfError
 from lib.pe.reader import is_pe, read_pe
 from lib.variants.variant_format import check_label, split_label
 from lib.wheel.member_file import MemberError, MemberReader
-from lib.wheel.record import MAX_TEXT, record_rows
+from lib.wheel.record import MAX_TEXT
 from lib.wheel.zip_members import Archive, ZipMember
 from lib.wheel.zip_reader import read_archive
-from wheels.verify.model import STRONGER, Collector, FileFacts, Wheel, is_configuration, is_driver_name, is_path_file
+from wheels.verify.model import Collector, FileFacts, Wheel, is_configuration, is_driver_name, is_path_file
 
 #: So much of a file's beginning is shown to collectors, in bytes.
 HEAD: Final = 4096
@@ -38,8 +37,6 @@ class Reader:
     """What is to be taken out of every file."""
 
     collectors: tuple[Collector, ...] = ()
-    algorithms: Mapping[str, str] = field(default_factory=dict)
-    """File -> algorithm to hash it with, besides SHA-256: what `hashlib.new` takes."""
     build_path: re.Pattern[bytes] | None = None
     """A path of the machine that built the wheel, to be found in configuration files."""
 
@@ -49,23 +46,6 @@ def read_members(path: Path, members: Sequence[ZipMember], reader: Reader) -> It
     with path.open("rb") as file:
         for member in members:
             yield _read(file, member, reader)
-
-
-def read_algorithms(path: Path, members: Iterable[ZipMember]) -> dict[str, str]:
-    """Read for which members of a wheel RECORD names a stronger digest than SHA-256, and which.
-
-    Raises OSError when the wheel cannot be read. `wheels.verify.checks.record` says what is wrong with RECORD.
-    """
-    records = [one for one in members if is_dist_info(one.name) and one.name.count("/") == 1]
-    records = [one for one in records if one.name.endswith("/RECORD") and one.readable and one.size <= MAX_TEXT]
-    found: dict[str, str] = {}
-    with path.open("rb") as file:
-        for record in records:
-            with suppress(MemberError, ValueError):
-                for row in record_rows(b"".join(MemberReader(file, record).chunks())):
-                    if len(row) > 1 and (algorithm := row[1].partition("=")[0]) in STRONGER:
-                        found[row[0]] = algorithm
-    return found
 
 
 def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
@@ -82,8 +62,6 @@ def _read(file: BinaryIO, member: ZipMember, reader: Reader) -> FileFacts:
 def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Reader) -> FileFacts:
     """Go through all bytes, then back to what has to be looked up."""
     sha256, crc32 = hashlib.sha256(), 0
-    algorithm = reader.algorithms.get(member.name)
-    recorded = hashlib.new(algorithm) if algorithm else None
     chunks = opened.chunks()
     first = next(chunks, b"")
     head = first[:HEAD]
@@ -92,12 +70,10 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     is_kept = (is_text or is_searched) and member.size <= MAX_TEXT
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
-    streams = {one.name: one.stream(member.name) for one in wanted if one.stream is not None}
+    streams = {one.name: one.stream() for one in wanted if one.stream is not None}
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
-        if recorded:
-            recorded.update(chunk)
         for stream in streams.values():
             stream.feed(chunk)
         if is_kept:
@@ -105,22 +81,15 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     if crc32 != member.crc32:
         raise MemberError(f"its CRC-32 is {crc32:08x}, the archive says {member.crc32:08x}")
     text = b"".join(kept)
-    facts = replace(
-        facts,
-        sha256=sha256.hexdigest(),
-        recorded=recorded.hexdigest() if recorded else "",
-        content=text if is_text and is_kept else None,
-    )
-    if is_elf(head):
-        facts = _read_elf(opened.open(), facts)
-    elif is_pe(head):
-        facts = _read_pe(opened.open(), facts)
+    facts = replace(facts, sha256=sha256.hexdigest(), content=text if is_text and is_kept else None)
+    if is_elf(head) or is_pe(head):
+        facts = read_program(opened.open(), facts)
     elif is_searched and reader.build_path:
         facts = replace(facts, build_paths=tuple(sorted({one.decode() for one in reader.build_path.findall(text)})))
     collected = {name: stream.finish() for name, stream in streams.items()}
     for one in wanted:
         if one.inspect is not None:
-            collected[one.name] = one.inspect(opened.open(), member.name)
+            collected[one.name] = one.inspect(opened.open(), facts)
     return replace(facts, collected=collected)
 
 
@@ -135,20 +104,22 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _read_elf(file: BinaryIO, facts: FileFacts) -> FileFacts:
-    """Read the headers of an ELF file."""
-    try:
-        return replace(facts, elf=read_elf(file, facts.path))
-    except ElfError as error:
-        return replace(facts, elf_damage=f"at {error.offset:#x}: {error.reason}")
+def wants_elf(path: str, size: int, head: bytes) -> bool:
+    """Want all ELF files: for a `Collector`."""
+    del path, size
+    return is_elf(head)
 
 
-def _read_pe(file: BinaryIO, facts: FileFacts) -> FileFacts:
-    """Read the tables of a PE image."""
+def read_program(file: BinaryIO, facts: FileFacts) -> FileFacts:
+    """Read the headers and tables of an ELF file or PE image, if the file is one."""
+    head = file.read(4)
     try:
-        return replace(facts, pe=read_pe(file, facts.path))
+        if is_pe(head):
+            return replace(facts, pe=read_pe(file, facts.path))
+        return replace(facts, elf=read_elf(file, facts.path)) if is_elf(head) else facts
     except ElfError as error:
-        return replace(facts, pe_damage=f"at {error.offset:#x}: {error.reason}")
+        damage = f"at {error.offset:#x}: {error.reason}"
+        return replace(facts, pe_damage=damage) if is_pe(head) else replace(facts, elf_damage=damage)
 
 
 #: `int` raises ValueError for such a number, on every Python since 2022.

@@ -44,15 +44,13 @@ class Project:
     #: Empty for a wheel without device code that can be split: it must be refused.
     targets: str
     modules: tuple[str, ...]
-    shape: str = "local-versions"
     #: What is installed beside it, so that imports get further. Others need PyTorch, which is too large here.
     beside: tuple[str, ...] = ("numpy",)
 
     @property
-    def names(self) -> set[str]:
-        """Return what the command line calls it: `amd-aiter`, or with its shape, `amd-aiter:host-device`."""
-        name = self.requirement.partition("==")[0]
-        return {name, f"{name}:{self.shape}"}
+    def name(self) -> str:
+        """Return what the command line calls it."""
+        return self.requirement.partition("==")[0]
 
 
 #: The versions of November 2026.
@@ -64,7 +62,6 @@ PROJECTS = (
     Project("cupy-rocm-7-0==14.2.0", "gfx1100,gfx942", ("cupy", "cupyx")),
     Project("jax-rocm7-pjrt==0.12.0", "gfx1100,gfx942", ("jax_plugins.xla_rocm7",)),
     Project("amd-aiter==0.1.7.post2.dev18", "gfx942,gfx950", ("aiter",)),
-    Project("amd-aiter==0.1.7.post2.dev18", "gfx942,gfx950", ("aiter",), "host-device"),
     Project("openmm-hip-7==8.6.1", "", ()),
     Project("flydsl==0.5.0", "", ()),
 )
@@ -100,7 +97,7 @@ def split(fat: Path, project: Project, output: Path) -> tuple[int, str]:
     """Run the command; returns its exit status, and what it said."""
     targets = project.targets or "gfx1100"
     command = (sys.executable, "-B", "-m", "wheels", "split", fat, f"--targets={targets}")
-    done = attempt(*command, f"--output={output}", f"--shape={project.shape}", **environment())
+    done = attempt(*command, f"--output={output}", **environment())
     return done.returncode, done.stdout + done.stderr
 
 
@@ -193,7 +190,7 @@ def install(wheels: Sequence[Path], modules: Sequence[str], place: Path, *, by_u
     run(python, "-m", "pip", "uninstall", "-q", "-y", *(one.name.partition("-")[0] for one in wheels))
     if _size(place) != before:
         sys.exit(f"{wheels[0].name}: {_size(place) - before} bytes stay behind when it is uninstalled")
-    return Installed(size, re.sub(r"\+(?:gfx\w+|host)", "", check), ends)
+    return Installed(size, re.sub(r"\+gfx\w+", "", check), ends)
 
 
 def _end(said: str) -> str:
@@ -232,10 +229,9 @@ def judge(project: Project, fat_path: Path, place: Path, program: str) -> Iterat
         sys.exit(said)
     print(said, file=sys.stderr)
     fat = read_sound_wheel(fat_path)
-    host = list(output.glob("*+host*.whl"))
     for group in parse_groups(project.targets):
-        thin = [*host, *output.glob(f"*device_{group.label}-*.whl")] or list((output / group.label).glob("*.whl"))
-        codes = sum(compare_code(fat, one, group, program) for one in thin if not host)
+        thin = list((output / group.label).glob("*.whl"))
+        codes = sum(compare_code(fat, one, group, program) for one in thin)
         files = sum(compare_files(fat, one) for one in thin)
         fat_size, thin_size, ended = compare_installed(fat_path, thin, project.modules, place / "venv")
         download = " + ".join(size_text(one.stat().st_size) for one in thin)
@@ -249,12 +245,10 @@ def main() -> None:
     """Check all projects. Ends the program at the first failure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheels", type=Path, metavar="DIR", help="where wheels are, or are fetched to and kept")
-    parser.add_argument(
-        "projects", nargs="*", metavar="PROJECT", help="some of the projects, NAME or NAME:SHAPE (default: all)"
-    )
+    parser.add_argument("projects", nargs="*", metavar="PROJECT", help="some of the projects (default: all)")
     arguments = parser.parse_args()
     program = bundler(range(30, 20, -1))
-    wanted = [one for one in PROJECTS if not arguments.projects or one.names & {*arguments.projects}]
+    wanted = [one for one in PROJECTS if not arguments.projects or one.name in arguments.projects]
     for project in wanted:
         with tempfile.TemporaryDirectory() as folder:
             fat = fetch(project, arguments.wheels or Path(folder))

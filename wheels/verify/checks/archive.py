@@ -11,21 +11,18 @@ from wheels.verify.settings import Settings
 REBUILD: Final = "Build the wheel again, with a tool that writes sound archives; do not edit it afterwards."
 UNREADABLE = Rule(
     "W101",
-    Severity.ERROR,
     "not a whole zip archive",
     why="Installers cannot open it (PKWARE APPNOTE 4.3).",
     remedy="Build or download the wheel again.",
 )
 DUPLICATE = Rule(
     "W102",
-    Severity.ERROR,
     "several members have one name",
     why="Which of them is installed depends on the installer; the package index refuses such wheels.",
     remedy=REBUILD,
 )
 MISMATCH = Rule(
     "W103",
-    Severity.ERROR,
     "records of the archive contradict each other",
     why="A local header or a data descriptor and the central directory, or the end records: tools that read one see "
     "other files than tools that read the other. uv and the package index refuse such wheels.",
@@ -33,42 +30,37 @@ MISMATCH = Rule(
 )
 OVERLAP = Rule(
     "W104",
-    Severity.ERROR,
     "members share bytes",
     why="No tool writes this by accident: it is how archives are made that inflate to more than a disk holds.",
     remedy="Do not use the wheel; find out where it comes from.",
 )
 STRAY = Rule(
     "W105",
-    Severity.ERROR,
     "bytes that belong to no member",
     why="They can hide another archive: uv, which unpacks while it downloads, and the package index refuse the wheel.",
     remedy=REBUILD,
 )
 METHOD = Rule(
     "W106",
-    Severity.ERROR,
     "encrypted, or not compressed by deflate",
     why="Installers read stored and deflated members only (PEP 427).",
     remedy=REBUILD,
 )
 DAMAGED = Rule(
     "W107",
-    Severity.ERROR,
     "the bytes of a member are damaged",
     why="They do not inflate, or are not those that the archive describes: installing stops here.",
     remedy="Build or download the wheel again.",
 )
 LARGE = Rule(
     "W113",
-    Severity.WARNING,
     "larger than allowed",
+    severity=Severity.WARNING,
     why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
     remedy="Find out what grew, and drop or split it; or raise the setting.",
 )
 FIELD = Rule(
     "W118",
-    Severity.ERROR,
     "a part of a header that readers take for different things",
     why="Extra fields that are cut off, doubled, needless or wrong; a name in two encodings; an unknown version. pip, "
     "uv or the package index refuse such wheels, or install another file.",
@@ -76,8 +68,8 @@ FIELD = Rule(
 )
 UNUSUAL = Rule(
     "W119",
-    Severity.WARNING,
     "a comment, or sizes behind the bytes of a member",
+    severity=Severity.WARNING,
     why="Installers read it. PyPI refuses comments of members, and data descriptors: a program that reads on cannot "
     "tell where bytes end.",
     remedy="Write the wheel without comments, and to a file that can be sought: zipfile writes sizes in front then.",

@@ -13,14 +13,13 @@ from wheels.verify.settings import Settings
 
 CONFIGURED_PATH = Rule(
     "W505",
-    Severity.WARNING,
     "a configuration file that leads to the machine that built it",
+    severity=Severity.WARNING,
     why="What reads it looks for files where users have none, or another's.",
     remedy="Write the path relative to the file, or the name alone. The setting build_paths says what counts.",
 )
 EMPTY = Rule(
     "W511",
-    Severity.ERROR,
     "installs nothing",
     why="Beside its .dist-info directory the wheel has no file, or only the empty file that marks the tree of an SDK's "
     "package.",
@@ -28,29 +27,27 @@ EMPTY = Rule(
 )
 COMMON = Rule(
     "W512",
-    Severity.ERROR,
     "a name at the top that many packages would like to have",
     why="`tests` or `docs` overwrites what another package installed there.",
     remedy="Move it into the package, or leave it out.",
 )
 INIT = Rule(
     "W514",
-    Severity.ERROR,
     "__init__.py at the top",
     why="It makes site-packages itself a package and clashes with every other wheel that has this fault.",
     remedy="Put it into a directory of its own.",
 )
 SAME = Rule(
     "W515",
-    Severity.NOTE,
     "files of the same content",
+    severity=Severity.NOTE,
     why="Each is downloaded and stored: a link was turned into copies, perhaps, or a file was packaged twice.",
     remedy="Keep one of them, and let the others be launchers, forwarders or small wrappers.",
 )
 RUNS_CODE = Rule(
     "W517",
-    Severity.WARNING,
     "a .pth file that runs code",
+    severity=Severity.WARNING,
     why="Every start of the interpreter runs it, also of programs that never import the package. That is how packages "
     "attack, and how they slow down and break others.",
     remedy="Run the code when the package is imported. If it has to be so, declare an exception.",

@@ -19,77 +19,68 @@ from wheels.verify.settings import Settings
 
 DAMAGED = Rule(
     "W401",
-    Severity.ERROR,
     "a damaged ELF file",
     why="It cannot be loaded, or not be trusted: what it says about itself is contradictory or cut off.",
     remedy="Build it again; if it was edited (patchelf, strip), leave that out.",
 )
 LAYOUT = Rule(
     "W402",
-    Severity.ERROR,
     "program headers that the loader cannot follow",
     why="Segments must be in order, apart from each other, and lie in the file as they do in memory, page by page.",
     remedy="Link it again; if it was edited (patchelf, strip), leave that out.",
 )
 TEXTREL = Rule(
     "W403",
-    Severity.ERROR,
     "text relocations",
     why="The loader has to make code writable: refused by hardened systems, and each process gets its own copy.",
     remedy="Compile with -fPIC, assembly included; find the culprit with -Wl,-z,text.",
 )
 EXECSTACK = Rule(
     "W404",
-    Severity.ERROR,
     "an executable stack",
     why="The whole process loses that protection; glibc from 2.41 on refuses to load such a library.",
     remedy='Add .section .note.GNU-stack,"",@progbits to assembly, or link with -Wl,-z,noexecstack.',
 )
 WRITABLE_CODE = Rule(
     "W405",
-    Severity.ERROR,
     "a segment that is writable and executable",
     why="What can be written must not be run: hardened systems refuse such a file.",
     remedy="Link without -N/--omagic, and with -Wl,-z,separate-code.",
 )
 INTERPRETER = Rule(
     "W406",
-    Severity.ERROR,
     "a loader that other systems do not have at this place",
     why="A program names its loader by an absolute path, which the ABI of its CPU fixes.",
     remedy="Link with the system's own loader: patchelf --set-interpreter, or the linker's --dynamic-linker.",
 )
 DEBUG = Rule(
     "W407",
-    Severity.WARNING,
     "debug information",
+    severity=Severity.WARNING,
     why="It is most of a file's size, users do not need it, and it names the paths of the build machine.",
     remedy="strip --strip-debug; or set debug_info if it is wanted.",
 )
 SONAME = Rule(
     "W408",
-    Severity.WARNING,
     "a library whose SONAME no file of its directory has",
+    severity=Severity.WARNING,
     why="What is linked with it needs it by that name, and the loader looks for a file of that name.",
     remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
 )
 ABSOLUTE = Rule(
     "W411",
-    Severity.ERROR,
     "a search path that depends on the machine",
     why="An absolute entry leads to whatever is there on the user's machine, whoever put it there.",
     remedy="Write entries that begin with $ORIGIN, and nothing else.",
 )
 EMPTY = Rule(
     "W412",
-    Severity.ERROR,
     "an empty or relative entry in the search path",
     why="The loader takes it for the current directory: whoever owns that decides what is loaded.",
     remedy="Remove the entry; write entries that begin with $ORIGIN.",
 )
 RUNPATH = Rule(
     "W413",
-    Severity.ERROR,
     "DT_RUNPATH",
     why="LD_LIBRARY_PATH comes before it, and it does not serve a library's own dependencies: another installation on "
     "the machine would be mixed in.",
@@ -97,28 +88,24 @@ RUNPATH = Rule(
 )
 OUTSIDE = Rule(
     "W414",
-    Severity.ERROR,
     "a search path that leads out of site-packages",
     why="What lies above site-packages is not part of any package.",
     remedy="Shorten the entry; $ORIGIN is the directory of the file itself.",
 )
 TOO_NEW = Rule(
     "W415",
-    Severity.ERROR,
     "needs a newer system than the tag promises",
     why="Installers choose the wheel by its tag; on the older systems of the tag the loader then refuses this file.",
     remedy="Build on an older system, or name the lowest tag that holds, with `platform_tag` of the wheel's rule.",
 )
 MACHINE = Rule(
     "W416",
-    Severity.ERROR,
     "for another CPU than the tag says",
     why="It can be neither loaded nor run where the wheel is installed.",
     remedy="Drop the file, or build it for the CPU of the tag.",
 )
 STATIC = Rule(
     "W417",
-    Severity.ERROR,
     "a search path in a static program",
     why="No loader reads it, and a static PIE relocates itself by its dynamic section: where a tool has moved that to "
     "make room for a search path, the program crashes at start.",

@@ -9,8 +9,8 @@ from wheels.verify.settings import Settings
 
 UNREAD = Rule(
     "W425",
-    Severity.NOTE,
     "a program or library for macOS, which is not checked",
+    severity=Severity.NOTE,
     why="Mach-O files are not read: what they need, their search paths and their versions are unknown.",
     remedy="Check the wheel with delocate, or leave the file out if the wheel is not for macOS.",
 )
@@ -28,14 +28,14 @@ def _wants(path: str, size: int, head: bytes) -> bool:
     return head.startswith(_MAGICS) or is_fat
 
 
-def _inspect(file: BinaryIO, path: str) -> object:
-    del file, path
-    return True
-
-
 def is_mach_o(facts: FileFacts) -> bool:
     """Whether a file is a program or library of macOS."""
     return MACH_O in facts.collected
+
+
+def _inspect(file: BinaryIO, facts: FileFacts) -> object:
+    del file, facts
+    return True
 
 
 COLLECTOR: Final = Collector(MACH_O, _wants, inspect=_inspect)

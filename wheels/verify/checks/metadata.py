@@ -19,22 +19,20 @@ from wheels.verify.wheel import parse_metadata
 
 DIST_INFO = Rule(
     "W301",
-    Severity.ERROR,
     "no .dist-info directory, several, or one of another name",
     why="It must be {name}-{version}.dist-info, as in the wheel's own name (PEP 427).",
     remedy="Let the build tool name the wheel.",
 )
 INVALID = Rule(
     "W302",
-    Severity.ERROR,
     "METADATA is missing or not valid",
     why="Installers may refuse it, or read it in different ways; the package index refuses it where it is new.",
     remedy="Correct the field named; the specification is PyPA's Core Metadata.",
 )
 EARLY = Rule(
     "W312",
-    Severity.NOTE,
     "a field is newer than the version of METADATA",
+    severity=Severity.NOTE,
     why="setuptools wrote License-File for years before metadata 2.4 had it: installers read it, and PyPI serves it.",
     remedy="Let a newer build tool write METADATA.",
 )
@@ -42,21 +40,18 @@ EARLY = Rule(
 _EARLY: Final = re.compile(r"[\w-]+ introduced in metadata version ")
 NAME = Rule(
     "W303",
-    Severity.ERROR,
     "METADATA has another name or version than the wheel",
     why="Installers compare them and refuse the wheel.",
     remedy="Let the build tool name the wheel.",
 )
 LICENSE_FILE = Rule(
     "W307",
-    Severity.ERROR,
     "a licence file that METADATA names is not there",
     why="License-File is a path below .dist-info/licenses (PEP 639), or below .dist-info before metadata 2.4.",
     remedy="Package the licence, or drop the field.",
 )
 ENTRY_POINTS = Rule(
     "W308",
-    Severity.ERROR,
     "entry_points.txt is not valid",
     why="Installers make the scripts from it; a line that they cannot read ends the installation.",
     remedy="Write name = module:object below a group's name; each module must be importable. "
@@ -64,21 +59,19 @@ ENTRY_POINTS = Rule(
 )
 DESCRIPTION = Rule(
     "W309",
-    Severity.NOTE,
     "no description, or none that an index can show",
+    severity=Severity.NOTE,
     why="The index shows it to people who look for the package.",
     remedy="Give Description and Description-Content-Type: text/markdown, text/x-rst or text/plain.",
 )
 ABSENT_MODULE = Rule(
     "W310",
-    Severity.ERROR,
     "an entry point of a module that there is not",
     why="The command is installed, and ends with ModuleNotFoundError; a plugin cannot be loaded.",
     remedy="Correct the name, or package the module.",
 )
 IMPORTS = Rule(
     "W311",
-    Severity.ERROR,
     "METADATA promises an import that the wheel does not have",
     why="Tools suggest the package for it, and may refuse another with it. No name may be in both fields (PEP 794).",
     remedy="Let the build tool compute Import-Name and Import-Namespace.",
@@ -144,10 +137,8 @@ def _imports(wheel: Wheel, metadata: Metadata, path: str) -> Iterator[Finding]:
     )
     for name in sorted(names & namespaces):
         yield IMPORTS.finding(wheel.filename, path, f"{name} is in Import-Name and in Import-Namespace")
-    installed = [wheel.installed(one) or "" for one in wheel.files]
     for name in sorted(names | namespaces):
-        place = name.replace(".", "/")
-        if not any(one.startswith(f"{place}/") or MODULE.sub("", one) == place for one in installed):
+        if not _has_module(wheel, name):
             yield IMPORTS.finding(wheel.filename, path, f"there is no {name}")
 
 
@@ -171,9 +162,14 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
 
 def _is_absent(wheel: Wheel, module: str) -> bool:
     """Whether a module ought to be in a wheel, and is not. Of names that it has nothing of, others may have them."""
-    place = module.replace(".", "/")
-    installed = [wheel.installed(path) or "" for path in wheel.files]
     top = module.partition(".")[0]
-    if not any(path.startswith((f"{top}/", f"{top}.")) for path in installed):
+    if not any((wheel.installed(path) or "").startswith((f"{top}/", f"{top}.")) for path in wheel.files):
         return not (wheel.metadata and wheel.metadata.requires_dist)
-    return not any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)
+    return not _has_module(wheel, module)
+
+
+def _has_module(wheel: Wheel, module: str) -> bool:
+    """Whether a wheel has a module, or a package with files."""
+    place = module.replace(".", "/")
+    installed = (wheel.installed(path) or "" for path in wheel.files)
+    return any(path.startswith(f"{place}/") or MODULE.sub("", path) == place for path in installed)

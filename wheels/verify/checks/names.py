@@ -14,14 +14,12 @@ from wheels.verify.windows import is_for_windows
 
 SPECIAL = Rule(
     "W108",
-    Severity.ERROR,
     "a link or another special file",
     why="Wheels have no links: pip writes a file that holds the link's text (PEP 427).",
     remedy="Package what the link leads to, or a launcher or forwarder in its place.",
 )
 OUTSIDE = Rule(
     "W109",
-    Severity.ERROR,
     "a path that leads out of the place of installation, or is not a valid path",
     why="Absolute paths, `..`, backslashes, empty parts and control characters are refused or mean something else on "
     "another system.",
@@ -29,29 +27,27 @@ OUTSIDE = Rule(
 )
 CLASH = Rule(
     "W110",
-    Severity.ERROR,
     "paths that some file systems take for one",
     why="On macOS and Windows upper and lower case are one; a file and a directory of one name cannot both be.",
     remedy="Rename one of the files.",
 )
 LONG = Rule(
     "W111",
-    Severity.WARNING,
     "a path that is too long",
+    severity=Severity.WARNING,
     why="Windows allows 260 characters for the whole path, including site-packages, and drops longer ones silently.",
     remedy="Shorten directory names, or raise the setting max_path if the wheel is not for Windows.",
 )
 MODE = Rule(
     "W112",
-    Severity.WARNING,
     "permissions that should not be",
+    severity=Severity.WARNING,
     why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel. "
     "Windows has no such permissions.",
     remedy="Write members with mode 0644, or 0755 if they are run.",
 )
 WHEEL_NAME = Rule(
     "W115",
-    Severity.ERROR,
     "the wheel's file name is not valid",
     why="Installers pick wheels by their names: name-version(-build)-python-abi-platform.whl (PEP 427, PEP 440). A "
     "wheel variant has a label behind the platform.",
@@ -59,7 +55,6 @@ WHEEL_NAME = Rule(
 )
 WINDOWS_NAME = Rule(
     "W116",
-    Severity.ERROR,
     "a name that Windows cannot have",
     why="NTFS refuses some characters, Windows leaves dots and spaces at the end out, and a name has 255 characters: "
     "installing fails, or makes another file than RECORD lists. Only wheels for Windows are looked at.",

@@ -18,29 +18,27 @@ from wheels.verify.windows import PLATFORMS, c_runtime, is_debug_runtime, is_for
 
 DAMAGED = Rule(
     "W421",
-    Severity.ERROR,
     "a damaged DLL or EXE",
     why="Windows cannot load it, or what it says about itself is contradictory or cut off.",
     remedy="Build it again; see whether a tool has edited it since.",
 )
 OTHER_SYSTEM = Rule(
     "W422",
-    Severity.WARNING,
     "a program or library for Linux in a wheel for Windows",
+    severity=Severity.WARNING,
     why="Windows can neither load nor run it: it is downloaded for nothing, or stands where a DLL should.",
     remedy="Leave it out, or declare an exception if it is data.",
 )
 DEBUG_RUNTIME = Rule(
     "W423",
-    Severity.ERROR,
     "needs a runtime for debugging",
     why="Only machines with Visual Studio have it, and its licence forbids passing it on.",
     remedy="Build with /MD, the release configuration (CMAKE_BUILD_TYPE=Release).",
 )
 RUNTIMES = Rule(
     "W424",
-    Severity.NOTE,
     "several C runtimes",
+    severity=Severity.NOTE,
     why="Each has its own heap, files and locale: memory that one allocates, another cannot free.",
     remedy="Build all of the package with one compiler, if its libraries pass memory or files to each other.",
 )

@@ -1,60 +1,57 @@
 """W201 to W206: RECORD lists every file with its digest (PyPA, "Recording installed projects"; PEP 376, PEP 427)."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from lib.wheel.member_file import MemberReader
 from lib.wheel.record import WITHOUT_DIGEST, encoded, record_rows
 from lib.wheel.zip_members import Fault
-from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import STRONGER, FileFacts, Wheel
+from wheels.verify.finding import Finding, Rule
+from wheels.verify.model import FileFacts, Wheel
 from wheels.verify.settings import Settings
 
 REMEDY: Final = "Write RECORD last, from the files as they are in the wheel."
 UNREADABLE = Rule(
     "W201",
-    Severity.ERROR,
     "RECORD is missing or cannot be read",
     why="Without it nothing can be verified, and nothing uninstalled.",
     remedy=REMEDY,
 )
 UNLISTED = Rule(
     "W202",
-    Severity.ERROR,
     "a file is not in RECORD",
     why="It is not verified, and stays behind when the package is uninstalled; many installers refuse the wheel.",
     remedy=REMEDY,
 )
 ABSENT = Rule(
     "W203",
-    Severity.ERROR,
     "RECORD lists a file that is not there",
     why="Installers that verify the wheel refuse it.",
     remedy=REMEDY,
 )
 DIGEST = Rule(
     "W204",
-    Severity.ERROR,
     "a file has another digest than RECORD says",
     why="The file was changed after the wheel was made, or RECORD was.",
     remedy=REMEDY,
 )
 SIZE = Rule(
     "W205",
-    Severity.ERROR,
     "a file has another size than RECORD says",
     why="The file was changed after the wheel was made, or RECORD was.",
     remedy=REMEDY,
 )
 FORM = Rule(
     "W206",
-    Severity.ERROR,
     "a line of RECORD is not as it should be",
     why="Three fields: a path as in the archive, once; `sha256=` (or better) with urlsafe base64 without padding; the "
     "size in bytes. The lines of RECORD itself and of its signatures have the path alone.",
     remedy=REMEDY,
 )
-STRONG: Final = ("sha256", *STRONGER)
+#: PEP 376 wants no weaker one.
+STRONG: Final = ("sha256", "sha384", "sha512")
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -99,10 +96,9 @@ def _row(wheel: Wheel, number: int, row: Sequence[str]) -> Iterator[Finding]:
 
 def _file(wheel: Wheel, facts: FileFacts, digest: str, size: str) -> Iterator[Finding]:
     algorithm, _, text = digest.partition("=")
-    wanted = encoded(facts.sha256 if algorithm == "sha256" else facts.recorded)
     if algorithm not in STRONG:
         yield FORM.finding(wheel.filename, facts.path, f"digest {digest!r}; expected one of {', '.join(STRONG)}")
-    elif facts.sha256 and text != wanted:
+    elif facts.sha256 and text != (wanted := encoded(_digest(wheel, facts, algorithm))):
         if text.replace("+", "-").replace("/", "_").rstrip("=") == wanted:
             yield FORM.finding(wheel.filename, facts.path, f"digest {text!r}; expected urlsafe, unpadded {wanted!r}")
         else:
@@ -112,3 +108,15 @@ def _file(wheel: Wheel, facts: FileFacts, digest: str, size: str) -> Iterator[Fi
             yield SIZE.finding(wheel.filename, facts.path, f"RECORD says {size} bytes, the file has {facts.size}")
         else:
             yield FORM.finding(wheel.filename, facts.path, f"size {size!r}; expected {str(facts.size)!r}")
+
+
+def _digest(wheel: Wheel, facts: FileFacts, algorithm: str) -> str:
+    """Return a file's digest in hexadecimal. For another than SHA-256, which few wheels have, it is read once more."""
+    if algorithm == "sha256":
+        return facts.sha256
+    found = hashlib.new(algorithm)
+    member = {one.name: one for one in wheel.archive.members}[facts.path]
+    with wheel.path.open("rb") as file:
+        for chunk in MemberReader(file, member).chunks():
+            found.update(chunk)
+    return found.hexdigest()

@@ -9,13 +9,12 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lib.variants.variant_format import VARIANT_JSON, index_name, variants_in
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import DistributionSet, Wheel
 from wheels.verify.settings import Settings
 
 VARIANT = Rule(
     "W117",
-    Severity.ERROR,
     "a wheel's label and its variant.json do not agree",
     why="Installers that know wheel variants choose by both: the label is the last part of the file name, and "
     "variant.json in .dist-info says what it stands for (PEP 825, provisional).",
@@ -23,7 +22,6 @@ VARIANT = Rule(
 )
 DISAGREE = Rule(
     "S139",
-    Severity.ERROR,
     "wheel variants of one version do not agree",
     why="A label has the same properties in all wheels of a version, and in the list of variants beside them, which "
     "installers go by (PEP 825, provisional).",

@@ -11,27 +11,24 @@ from email.policy import compat32
 from packaging.tags import parse_tag
 
 from wheels.verify.checks.mach_o import is_mach_o
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import FileFacts, Wheel
 from wheels.verify.settings import Settings
 
 WHEEL_FILE = Rule(
     "W304",
-    Severity.ERROR,
     "WHEEL is missing or not valid",
     why="Installers read Wheel-Version and Root-Is-Purelib there, and refuse a version that they do not know.",
     remedy="Write Wheel-Version: 1.0, Generator, Root-Is-Purelib (true or false) and Tag.",
 )
 TAGS = Rule(
     "W305",
-    Severity.ERROR,
     "the tags in WHEEL differ from the wheel's name",
     why="Each compressed tag of the name must be there expanded, a line each (PEP 425, PEP 427).",
     remedy="Rename with `wheel tags`, which changes both.",
 )
 PURELIB = Rule(
     "W306",
-    Severity.ERROR,
     "Root-Is-Purelib or the tag hides what the wheel holds",
     why="A wheel with libraries is for one platform: its root is platlib and its tag names the platform.",
     remedy="Build it as a platform wheel.",

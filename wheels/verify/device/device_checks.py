@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from lib.coverage.table import Coverage, owner_of
 from lib.device.kpack import SUFFIX
-from lib.gpus.families import overlap, parse_family
+from lib.gpus.families import overlap
 from lib.gpus.target_id import TargetId, parse_target_id
 from wheels.verify.device.code_for_targets import (
     check_ballast,
@@ -37,31 +37,26 @@ from wheels.verify.device.package_targets import (
     named_files,
     offered_targets,
     owned_packages,
-    serves,
-    serves_family,
+    serves_target,
     target_of_database,
 )
 from wheels.verify.device.places import Copy, DeviceLibrary, Tree, check_entries, find_libraries, find_trees
 from wheels.verify.device.rules import DAMAGED, NO_CODE, OF_TARGETS, UNLISTED, WRONG_PACKAGE, listed
 from wheels.verify.finding import Finding
-from wheels.verify.model import DistributionSet
 from wheels.verify.settings import Settings
-from wheels.verify.wheel_set.gather import by_platform, gather
 from wheels.verify.wheel_set.model import Package
 
 
-def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Finding]:
-    """Look at the device code of all distributions together."""
-    packages, _ = gather(distributions)
-    groups = list(by_platform(packages))
+def check_device_code(groups: Sequence[Sequence[Package]], settings: Settings, target: str) -> Iterator[Finding]:
+    """Look at device code; a group of packages is installed together, and `target` is the chosen GPU, if any."""
     found: dict[Finding, None] = {}
     for together in groups:
         is_windows = any(package.is_windows for package in together)
         of_other = len(groups) > 1 and settings.coverage and is_windows != _is_for_windows(settings.coverage)
         own = replace(settings, coverage=None) if of_other else settings
-        found |= dict.fromkeys(_check_together(together, own, distributions.target))
+        found |= dict.fromkeys(_check_together(together, own, target))
     for finding in found:
-        yield from _about(finding, distributions.target)
+        yield from _about(finding, target)
 
 
 def _about(finding: Finding, target: str) -> Iterator[Finding]:
@@ -178,7 +173,9 @@ def check_listed(
             held[copy.path].append(copy)
             yield from _unlisted(copy, codes_of(table, copy.path))
     for path in table.libraries:
-        wanted = {code for code in codes_of(table, path) if not offered or _is_offered(code, offered)}
+        wanted = {
+            code for code in codes_of(table, path) if not offered or any(serves_target([code], one) for one in offered)
+        }
         if path not in held and (wanted := wanted - _otherwise_held(path, trees, wanted)):
             has = "the coverage table lists code, and the set has none"
             yield NO_CODE.finding("", path, has, map(str, sorted(wanted)))
@@ -194,14 +191,6 @@ def _unlisted(copy: Copy, known: Collection[TargetId]) -> Iterator[Finding]:
         first = next(place for place in copy.places if not place.is_archived and set(more) & place.codes)
         evidence = f"the table lists {listed(known)} for {copy.path}"
         yield UNLISTED.finding(first.package.filename, first.path, evidence, map(str, more))
-
-
-def _is_offered(code: TargetId, offered: Collection[str]) -> bool:
-    for target in offered:
-        family = parse_family(target)
-        if serves_family([code], family) if family else serves([code], parse_target_id(target)):
-            return True
-    return False
 
 
 def _otherwise_held(path: str, trees: Sequence[Tree], codes: Collection[TargetId]) -> set[TargetId]:

@@ -12,13 +12,11 @@ from lib.device.kpack import SUFFIX, KpackReference, read_kpack, read_reference
 from lib.device.model import DeviceError
 from lib.device.reader import is_bundle, read_device_code
 from lib.elf import constants as c
-from lib.elf.model import ElfFile
-from lib.elf.reader import is_elf, read_elf
+from lib.elf.reader import is_elf
 from lib.elf.source import ElfError
 from lib.gpus.target_id import TargetId
-from lib.pe.model import PeImage
-from lib.pe.reader import is_pe, read_pe
-from wheels.verify.model import Collector
+from lib.pe.reader import is_pe
+from wheels.verify.model import Collector, FileFacts
 
 DEVICE: Final = "device"
 
@@ -50,21 +48,20 @@ def _wants(path: str, size: int, head: bytes) -> bool:
     return host and size >= 64 and int.from_bytes(head[16:18], "little") in (c.ET_DYN, c.ET_EXEC)
 
 
-def read_facts(file: BinaryIO, path: str) -> DeviceFacts | None:
+def read_facts(file: BinaryIO, facts: FileFacts) -> DeviceFacts | None:
     """Read the device code of a file; None if there is none, and of a damaged ELF file or PE image: W4xx says so."""
+    program = facts.elf or facts.pe
     try:
-        program = None if path.endswith(SUFFIX) else _read_program(file, path)
-    except ElfError:
-        return None
-    try:
-        if path.endswith(SUFFIX):
-            entries = read_kpack(file, path)
+        if facts.path.endswith(SUFFIX):
+            entries = read_kpack(file, facts.path)
             return DeviceFacts(
                 archive={name: frozenset(target for target, _ in found) for name, found in entries.items()},
                 sizes=_sizes(pair for found in entries.values() for pair in found),
             )
+        if facts.elf_damage or facts.pe_damage:
+            return None
         reference = read_reference(file, program) if program else None
-        device = read_device_code(file, path)
+        device = read_device_code(file, facts.path)
     except (DeviceError, ElfError) as error:
         return DeviceFacts(damage=f"at {error.offset:#x}: {error.reason}")
     if device.split:
@@ -90,15 +87,6 @@ def _sizes(codes: Iterable[tuple[TargetId, int]]) -> dict[TargetId, int]:
     for target, size in codes:
         found[target] += size
     return dict(sorted(found.items()))
-
-
-def _read_program(file: BinaryIO, path: str) -> ElfFile | PeImage | None:
-    """Return the facts about an ELF file or a PE image, None of any other. Raises ElfError when it is damaged."""
-    head = file.read(4)
-    file.seek(0)
-    if is_pe(head):
-        return read_pe(file, path)
-    return read_elf(file, path) if is_elf(head) else None
 
 
 COLLECTOR: Final = Collector(DEVICE, _wants, inspect=read_facts)

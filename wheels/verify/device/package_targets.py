@@ -19,7 +19,7 @@ from typing import Final
 
 from packaging.utils import canonicalize_name
 
-from lib.gpus.families import Family, is_target, parse_family
+from lib.gpus.families import is_target, parse_family
 from lib.gpus.gpu_files import DATABASES, KERNELS
 from lib.gpus.paths import named_targets, target_of_distribution
 from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
@@ -32,13 +32,13 @@ def serves(codes: Iterable[TargetId], target: TargetId) -> bool:
     return any(can_load(code, target) for code in codes)
 
 
-def serves_family(codes: Iterable[TargetId], family: Family) -> bool:
-    """Whether some processor of a family can load one of the code objects."""
-    for code in codes:
-        covered = (code.processor, *GENERIC_PROCESSORS.get(code.processor, ()))
-        if code.processor == SPIRV or any(family.has(processor) for processor in covered):
-            return True
-    return False
+def serves_target(codes: Iterable[TargetId], target: str) -> bool:
+    """Whether a GPU of a target, or some processor of a family, can load one of the code objects."""
+    family = parse_family(target)
+    if family is None:
+        return serves(codes, parse_target_id(target))
+    covered = ((code.processor, *GENERIC_PROCESSORS.get(code.processor, ())) for code in codes)
+    return any(names[0] == SPIRV or any(map(family.has, names)) for names in covered)
 
 
 #: The layout in which each package has code for its targets and for no other, also where these are a family.
@@ -58,8 +58,7 @@ class Owned:
 
     def can_use(self, code: TargetId) -> bool:
         """Whether a GPU that the package is for can load such code."""
-        family = parse_family(self.target)
-        return serves_family([code], family) if family else can_load(code, parse_target_id(self.target))
+        return serves_target([code], self.target)
 
 
 def owned_packages(packages: Sequence[Package]) -> dict[str, Owned]:
@@ -83,7 +82,7 @@ def in_scope(codes: Collection[TargetId], targets: Collection[str], known: Colle
     processor is taken in every form that `known` has: where other code is for both settings of XNACK, this has to be.
     """
     processors = {code.processor for code in codes} | {one.processor for one in known if serves(codes, one)}
-    processors |= {target for target in targets if parse_family(target) is None and _serves(codes, target)}
+    processors |= {target for target in targets if parse_family(target) is None and serves_target(codes, target)}
     real = {one for one in processors if one != SPIRV and (one not in GENERIC_PROCESSORS or one in targets)}
     if targets:
         real = {one for one in real if any(_is_for(one, target) for target in targets)}
@@ -92,7 +91,7 @@ def in_scope(codes: Collection[TargetId], targets: Collection[str], known: Colle
 
 def unserved(codes: Collection[TargetId], targets: Iterable[str]) -> tuple[str, ...]:
     """Return the targets and families that can load none of the codes, sorted."""
-    return tuple(sorted(target for target in targets if not _serves(codes, target)))
+    return tuple(sorted(target for target in targets if not serves_target(codes, target)))
 
 
 def expanded(targets: Iterable[str], known: Collection[TargetId]) -> frozenset[str]:
@@ -103,11 +102,6 @@ def expanded(targets: Iterable[str], known: Collection[TargetId]) -> frozenset[s
         members = {one.processor for one in known if family and family.has(one.processor)}
         found |= members or {target}
     return frozenset(found)
-
-
-def _serves(codes: Collection[TargetId], target: str) -> bool:
-    family = parse_family(target)
-    return serves(codes, parse_target_id(target)) if family is None else serves_family(codes, family)
 
 
 def _is_for(processor: str, target: str) -> bool:

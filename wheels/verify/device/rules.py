@@ -8,92 +8,83 @@ from wheels.verify.finding import Rule, Severity
 
 NO_CODE: Final = Rule(
     "D101",
-    Severity.ERROR,
     "a library has no device code for a GPU target that it should have code for",
     why="On such a GPU the library fails when it is used (hipErrorNoBinaryForGpu), although it was installed for it.",
     remedy="Build the library for this target as well. If that is not intended, correct the coverage table.",
 )
 NO_VARIANT: Final = Rule(
     "D102",
-    Severity.ERROR,
     "device code is there only for other features of the GPU",
     why="Code for xnack+ does not run where XNACK is off, nor the other way round; other code of the set is for both.",
     remedy="Build the library for this form of the target as well, or without the feature: that runs on both.",
 )
 UNEVEN: Final = Rule(
     "D103",
-    Severity.ERROR,
     "a part of a library lacks a target that other parts have",
     why="Kernels of this bundle, or of these files, fail on such a GPU, while others of the library work.",
     remedy="Build all of the library for the same targets.",
 )
 DAMAGED: Final = Rule(
     "D104",
-    Severity.ERROR,
     "device code cannot be read",
     why="HIP cannot load it either.",
     remedy="Build the library again; see whether a tool has edited it since.",
 )
 WRONG_PACKAGE: Final = Rule(
     "D105",
-    Severity.ERROR,
     "device code for another target than its package is for",
     why="Who installs the package for the one GPU does not need it, and who has the other does not get it.",
     remedy="Move the file to the package of its target.",
 )
 NO_ARCHIVE: Final = Rule(
     "D106",
-    Severity.ERROR,
     "a library's archive of device code is missing for a GPU target, or has nothing of the library",
     why="The library's code was split off into .kpack archives; for this GPU it is not where HIP looks.",
     remedy="Ship the archive, with the library's bundles, in the package of the target, at this path.",
 )
 OTHER_CODE: Final = Rule(
     "D107",
-    Severity.WARNING,
     "device code that no GPU can load which the package is for",
+    severity=Severity.WARNING,
     why="The package is to have code for certain GPUs and no other: all the rest is downloaded for nothing.",
     remedy="Slice the library for the target of its package, as the layout `thin` does, or build it for that alone.",
 )
 NARROW: Final = Rule(
     "D108",
-    Severity.NOTE,
     "a library that has no code for some of the GPU targets",
+    severity=Severity.NOTE,
     why="It fails there when it is used, while other libraries work. It can be intended, or a build gone wrong.",
     remedy="If it is not intended, build the library for these targets. A coverage table says what has to be there.",
 )
 OTHER_FAMILY: Final = Rule(
     "D109",
-    Severity.NOTE,
     "device code for GPUs outside of the family that the package is for",
+    severity=Severity.NOTE,
     why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
     remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
 )
 LACKS_BASE: Final = Rule(
     "D110",
-    Severity.ERROR,
     "an offered GPU target lacks the libraries that nearly all others have",
     why="Who installs for such a GPU gets packages that hardly anything works with.",
     remedy="Do not offer the target, or build these libraries for it.",
 )
 ENTRIES: Final = Rule(
     "D111",
-    Severity.ERROR,
     "a library asks for other bundles than its archives of device code have",
     why="HIP looks for each bundle by its number: kernels of those that are not there fail on every GPU.",
     remedy="Split the library again with a tool that numbers bundles as its wrappers do, or leave its code inside.",
 )
 UNLISTED: Final = Rule(
     "D112",
-    Severity.ERROR,
     "device code that the coverage table does not list",
     why="The table says what there is; so it is out of date, or the code is not meant to be published.",
     remedy="Accept it in the table, or leave the code out.",
 )
 NOT_CHOSEN: Final = Rule(
     "D113",
-    Severity.WARNING,
     "a library beside the SDK has no device code for the chosen GPU target",
+    severity=Severity.WARNING,
     why="The SDK supports this GPU, and the library fails on it when it is used (hipErrorNoBinaryForGpu).",
     remedy="Build its wheel for this target as well, or declare an exception if nobody uses the library there.",
 )

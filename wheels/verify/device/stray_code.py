@@ -57,8 +57,7 @@ class StrayCode:
 class Places:
     """Collects where code objects and bundles may begin: file offset, and e_flags of code objects."""
 
-    def __init__(self, path: str) -> None:
-        del path
+    def __init__(self) -> None:
         self._found: list[tuple[int, int | None]] = []
         self._rest = b""
         self._start = 0

@@ -4,16 +4,16 @@ Of several wheels of one name one is installed: here the one with the tags of th
 the first by file name.
 """
 
+import platform
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from packaging.markers import UndefinedComparison, UndefinedEnvironmentName, default_environment
 from packaging.requirements import Requirement
 from packaging.tags import Tag
 from packaging.utils import canonicalize_name
 
-from lib.wheel.machines import PYTHONS, accepts, has_python
+from lib.wheel.machines import PYTHONS, Machine, accepts, has_python, holds
 from wheels.verify.wheel_set.model import Package
 from wheels.verify.windows import is_for_windows
 
@@ -26,10 +26,6 @@ def by_name(packages: Iterable[Package]) -> dict[str, list[Package]]:
     return found
 
 
-_LINUX = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
-_WINDOWS = {"os_name": "nt", "sys_platform": "win32", "platform_system": "Windows", "platform_machine": "AMD64"}
-
-
 def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = False, tags: Collection[Tag] = ()) -> bool:
     """Whether a requirement counts on Linux, or Windows, for any of the Pythons, when an extra is wished for.
 
@@ -37,19 +33,10 @@ def applies(requirement: Requirement, extra: str = "", *, is_windows: bool = Fal
     """
     if requirement.marker is None:
         return not extra
-    environment = {key: str(value) for key, value in default_environment().items()} | {"extra": extra}
-    system = _WINDOWS if is_windows else _LINUX
-    system = system | {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    system, marker = "Windows" if is_windows else "Linux", str(requirement.marker)
     pythons = [python for python in PYTHONS if not tags or any(has_python(tag, python) for tag in tags)] or PYTHONS
-    machines = [{"platform_machine": one} for one in _machines(tags)] or [{}]
-    for python in pythons:
-        system |= {"python_version": python, "python_full_version": f"{python}.0"}
-        try:
-            if any(requirement.marker.evaluate(environment | system | machine) for machine in machines):
-                return True
-        except (UndefinedComparison, UndefinedEnvironmentName, ValueError):
-            return False  # W302 says so.
-    return False
+    processors = _machines(tags) or ["x86_64" if is_windows else platform.machine()]
+    return any(holds(marker, extra, Machine(python, system, one)) for python in pythons for one in processors)
 
 
 def _machines(tags: Collection[Tag]) -> list[str]:

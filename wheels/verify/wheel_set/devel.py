@@ -14,36 +14,32 @@ from wheels.verify.wheel_set.model import DevelTree, Package
 
 BROKEN = Rule(
     "S151",
-    Severity.ERROR,
     "the links or the archive of the development tree cannot be read",
     why="The development tree cannot be made: all commands that need it fail.",
     remedy="Build the package again. If that does not help, report it to those who make the rules.",
 )
 DANGLING = Rule(
     "S152",
-    Severity.ERROR,
     "a link of the development tree leads nowhere",
     why="It is not made, and what compiles, links or runs through it fails.",
     remedy="Ship what it leads to, or leave it out.",
 )
 NOT_MIRRORED = Rule(
     "S153",
-    Severity.ERROR,
     "a file of a runtime package is not in the development tree",
     why="Those who build against the tree do not find the file there, although it is installed.",
     remedy="Make both packages from the same artifacts.",
 )
 SECOND_COPY = Rule(
     "S154",
-    Severity.ERROR,
     "the development tree has a copy of its own of a file that a runtime package has",
     why="A process that loads both has two instances of the library, and the two can differ after an upgrade.",
     remedy="Let the development package have a link to the runtime package's file.",
 )
 ONLY_THERE = Rule(
     "S156",
-    Severity.NOTE,
     "a library is only in the development package",
+    severity=Severity.NOTE,
     why="What needs it runs where the development package is installed, and nowhere else: perhaps no runtime package "
     "takes its artifact, or a pattern leaves it out.",
     remedy="Add it to a runtime package; or leave it out of both if nobody needs it.",

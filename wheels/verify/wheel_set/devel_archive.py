@@ -9,15 +9,16 @@ import lzma
 import posixpath
 import tarfile
 from collections.abc import Mapping
-from itertools import takewhile
+from dataclasses import replace
 from typing import BinaryIO, Final, cast
 
 from lib.common.paths import directories_above
 from lib.elf.reader import is_elf
-from lib.elf.source import ElfError
 from lib.pe.model import PeImage
-from lib.pe.reader import is_pe, read_pe
+from lib.pe.reader import is_pe
 from lib.wheel.devel_tree import LINKS, MANIFEST, Manifest, read_json
+from wheels.verify.model import FileFacts
+from wheels.verify.wheel import read_program
 from wheels.verify.wheel_set.loader import inside, read_linked
 from wheels.verify.wheel_set.model import DevelTree, Linked, LinkManifest
 
@@ -29,71 +30,6 @@ MAX_MEMBERS: Final = 1 << 21
 _CHUNK: Final = 1 << 20
 #: Bigger ones of a compressed archive are not looked into, in bytes.
 MAX_HELD: Final = 1 << 26
-
-
-class _Reading:
-    """What was read so far."""
-
-    def __init__(self, archive: str) -> None:
-        self.archive = archive
-        self.tree = ""
-        self.files: dict[str, int] = {}
-        self.directories: set[str] = set()
-        self.above: set[str] = set()
-        """What lies above any member: directories, whether the archive has them or not."""
-        self.links: dict[str, str] = {}
-        self.linked: dict[str, Linked] = {}
-        self.images: dict[str, PeImage] = {}
-
-    def take(self, tar: tarfile.TarFile, info: tarfile.TarInfo) -> None:
-        """Take one member. Raises ValueError when it cannot be unpacked."""
-        path = info.name.rstrip("/")
-        self.tree = self.tree or path.split("/")[0]
-        if inside(path) != path or path.split("/")[0] != self.tree:
-            raise ValueError(f"the member {info.name!r} is not a plain path inside {self.tree}/")
-        if path in self.files or path in self.links:
-            raise ValueError(f"the member {path} is there twice")
-        parents = list(takewhile(lambda parent: parent not in self.above, directories_above(path)))
-        if not info.isdir() and path in self.above:
-            raise ValueError(f"the member {path} is not a directory, and others lie below it")
-        if wrong := next((parent for parent in parents if parent in self.files or parent in self.links), None):
-            raise ValueError(f"the member {path} lies below {wrong}, which is not a directory")
-        self.above.update(parents)
-        if info.isdir():
-            self.directories.add(path)
-        elif info.issym():
-            self.links[path] = info.linkname
-        elif info.isreg() and not info.issparse():
-            self.files[path] = info.size
-            self._look_into(tar, info, path)
-        else:
-            raise ValueError(f"the member {path} is neither a file, a directory nor a symbolic link")
-
-    def _look_into(self, tar: tarfile.TarFile, info: tarfile.TarInfo, path: str) -> None:
-        file = tar.extractfile(info)
-        if file is None or info.size < 64:
-            return
-        head = file.read(4)
-        if not is_elf(head) and not is_pe(head):
-            return
-        if self.archive.endswith(_COMPRESSED):
-            if info.size > MAX_HELD:
-                return
-            file = io.BytesIO(head + file.read())
-        try:
-            if is_pe(head):
-                self.images[path] = read_pe(cast(BinaryIO, file), path)
-                return
-            linked = read_linked(cast(BinaryIO, file), path)
-        except ElfError:
-            return  # Damaged, or no program and no library: it was so when it was packed.
-        if linked is not None:
-            self.linked[path] = linked
-
-    def result(self, damage: str = "") -> DevelTree:
-        """Return what there is, and why there is no more."""
-        directories = frozenset(self.directories)
-        return DevelTree(self.archive, self.tree, self.files, directories, self.links, self.linked, self.images, damage)
 
 
 def is_devel_archive(path: str, size: int, head: bytes) -> bool:
@@ -115,20 +51,58 @@ def _check_end(tar: tarfile.TarFile) -> None:
         pass  # An xz stream is compared with its checksums only when it is read to the end.
 
 
-def read_devel_archive(file: BinaryIO, archive: str) -> DevelTree:
+def read_devel_archive(file: BinaryIO, facts: FileFacts) -> DevelTree:
     """Read the archive open in `file`; what is wrong with it is in the result's `damage`."""
-    reading = _Reading(archive)
+    files: dict[str, int] = {}
+    directories: set[str] = set()
+    links: dict[str, str] = {}
+    linked: dict[str, Linked] = {}
+    images: dict[str, PeImage] = {}
+    tree = damage = ""
     try:
-        with _open(file, archive) as tar:
+        with _open(file, facts.path) as tar:
             for count, info in enumerate(tar, 1):
+                path = info.name.rstrip("/")
+                tree = tree or path.split("/")[0]
                 if count > MAX_MEMBERS:
                     raise ValueError(f"more than {MAX_MEMBERS} members")
-                reading.take(tar, info)
+                if inside(path) != path or path.split("/")[0] != tree:
+                    raise ValueError(f"the member {info.name!r} is not a plain path inside {tree}/")
+                if path in files or path in links:
+                    raise ValueError(f"the member {path} is there twice")
+                if info.isdir():
+                    directories.add(path)
+                elif info.issym():
+                    links[path] = info.linkname
+                elif info.isreg() and not info.issparse():
+                    files[path] = info.size
+                    program = _read_program(tar, info, is_seekable=not facts.path.endswith(_COMPRESSED))
+                    linked |= {path: program} if isinstance(program, Linked) else {}
+                    images |= {path: program} if isinstance(program, PeImage) else {}
+                else:
+                    raise ValueError(f"the member {path} is neither a file, a directory nor a symbolic link")
                 tar.members = []  # type: ignore[attr-defined]  # tarfile keeps every member otherwise
             _check_end(tar)
+        for path in (*files, *links, *directories):
+            if wrong := next((above for above in directories_above(path) if above in files or above in links), None):
+                raise ValueError(f"the member {path} lies below {wrong}, which is not a directory")
     except (tarfile.TarError, lzma.LZMAError, EOFError, ValueError, OSError, OverflowError, RecursionError) as error:
-        return reading.result(str(error) or type(error).__name__)
-    return reading.result()
+        damage = str(error) or type(error).__name__
+    return DevelTree(facts.path, tree, files, frozenset(directories), links, linked, images, damage)
+
+
+def _read_program(tar: tarfile.TarFile, info: tarfile.TarInfo, *, is_seekable: bool) -> Linked | PeImage | None:
+    """Read a program or library as in a wheel. A damaged one was so when it was packed."""
+    file = tar.extractfile(info)
+    if file is None or info.size < 64 or (info.size > MAX_HELD and not is_seekable):
+        return None
+    head = file.read(4)
+    if not is_elf(head) and not is_pe(head):
+        return None
+    opened = cast(BinaryIO, file) if is_seekable else io.BytesIO(head + file.read())
+    opened.seek(0)
+    facts = read_program(opened, FileFacts(info.name, info.size, info.mode, ""))
+    return facts.pe or read_linked(opened, facts)
 
 
 #: Bytes; no list of links is larger.
@@ -147,8 +121,9 @@ def is_own(manifest: LinkManifest) -> bool:
     return manifest.path.endswith(f"/{MANIFEST}")
 
 
-def read_link_manifest(file: BinaryIO, path: str) -> LinkManifest:
+def read_link_manifest(file: BinaryIO, facts: FileFacts) -> LinkManifest:
     """Read a manifest; what is wrong with it is in the result's `damage`."""
+    path = facts.path
     try:
         document = read_json(file.read().decode())
         read = Manifest(path, document, _UNNAMED)
@@ -177,29 +152,13 @@ def with_links(
     links = {f"{tree}/{path}": text for path, text in manifest.links.items()}
     if archive is None:
         below = {path: size for path, size in sizes.items() if path.startswith(f"{tree}/")}
-        within = {path: one for path, one in linked.items() if path in below}
-        return DevelTree(
-            manifest.path,
-            tree,
-            below,
-            links=links,
-            linked=within,
-            images={path: one for path, one in images.items() if path in below},
-            damage=damage,
-        )
+        libraries = {path: one for path, one in linked.items() if path in below}
+        dlls = {path: one for path, one in images.items() if path in below}
+        return DevelTree(manifest.path, tree, below, frozenset(), links, libraries, dlls, damage)
     named = {f"{tree}/{path}" for path in manifest.files}
     if not (damage or archive.damage) and named != set(archive.files):
         damage = f"{manifest.path} and the archive disagree about {min(named ^ set(archive.files))}"
-    return DevelTree(
-        archive.archive,
-        tree,
-        archive.files,
-        archive.directories,
-        {**archive.links, **links},
-        archive.linked,
-        archive.images,
-        archive.damage or damage,
-    )
+    return replace(archive, tree=tree, links={**archive.links, **links}, damage=archive.damage or damage)
 
 
 def offered_files(manifest: LinkManifest) -> dict[str, str]:

@@ -7,6 +7,7 @@ import tarfile
 import pytest
 
 from develop.testing.elf_sample import Sample
+from wheels.verify.model import FileFacts
 from wheels.verify.wheel_set.devel_archive import read_devel_archive
 from wheels.verify.wheel_set.model import DevelTree
 
@@ -42,7 +43,7 @@ GOOD = archive(
 
 def read(data: bytes, name: str) -> DevelTree:
     """Read an archive of that name."""
-    return read_devel_archive(io.BytesIO(data), name)
+    return read_devel_archive(io.BytesIO(data), FileFacts(name, len(data), 0, ""))
 
 
 @pytest.mark.parametrize("name", ["dev/_devel.tar", "dev/_devel.tar.xz"])

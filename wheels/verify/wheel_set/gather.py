@@ -9,7 +9,6 @@ pickled.
 """
 
 import lzma
-import posixpath
 import tarfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -23,10 +22,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
-from lib.elf.reader import is_elf
-from lib.elf.source import ElfError
 from lib.wheel.entry_points import read_entry_points
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
+from wheels.verify.wheel import wants_elf
 from wheels.verify.wheel_set.devel_archive import (
     is_devel_archive,
     is_link_manifest,
@@ -127,27 +125,17 @@ MANIFEST: Final = "manifest of links"
 SELECTOR: Final = "selector"
 
 
-def _wants_linked(path: str, size: int, head: bytes) -> bool:
-    return is_elf(head) and size >= 64 and not posixpath.basename(path).endswith((".o", ".debug"))
-
-
-def _read_linked(file: BinaryIO, path: str) -> object:
-    try:
-        return read_linked(file, path)
-    except ElfError:
-        return None  # W4xx says so.
-
-
 def _wants_selector(path: str, size: int, head: bytes) -> bool:
     return is_selector_file(path) and size <= MAX_SIZE
 
 
-def _read_selector(file: BinaryIO, path: str) -> object:
+def _read_selector(file: BinaryIO, facts: FileFacts) -> object:
+    del facts
     return file.read()
 
 
 COLLECTORS: Final = (
-    Collector(LINKED, _wants_linked, inspect=_read_linked),
+    Collector(LINKED, wants_elf, inspect=read_linked),
     Collector(DEVEL, is_devel_archive, inspect=read_devel_archive),
     Collector(MANIFEST, is_link_manifest, inspect=read_link_manifest),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),

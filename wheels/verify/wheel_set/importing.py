@@ -83,7 +83,6 @@ def is_beside(path: str, directory: str) -> bool:
 
 MISSING = Rule(
     "S171",
-    Severity.ERROR,
     "a needed DLL is nowhere in the set",
     why="Windows stops at the first DLL that it does not find: whatever loads this file fails.",
     remedy="Add the DLL to a package. If users must have it, declare it: in externals of sdk_wheel, else in "
@@ -91,44 +90,42 @@ MISSING = Rule(
 )
 NOT_REQUIRED = Rule(
     "S172",
-    Severity.ERROR,
     "a needed DLL is only in a package that is not required",
     why="Where that package is not installed, Windows does not find the DLL.",
     remedy="Require the package that has the DLL, or move one of the two files.",
 )
 REDISTRIBUTABLE = Rule(
     "S173",
-    Severity.WARNING,
     "needs a runtime of Microsoft's that not every Windows has",
+    severity=Severity.WARNING,
     why="It comes with the Visual C++ redistributable package; where nobody installed that, the file does not load.",
     remedy="Ship the DLL beside the file (delvewheel does), or tell users, and declare it as S171 says.",
 )
 LATE = Rule(
     "S174",
-    Severity.WARNING,
     "a DLL that is needed later is nowhere in the set",
+    severity=Severity.WARNING,
     why="The file loads. Its first call of such a function ends the process, unless it looks for the DLL before.",
     remedy="Add the DLL to a package, or declare it as S171 says.",
 )
 ELSEWHERE = Rule(
     "S175",
-    Severity.WARNING,
     "a needed DLL lies where Windows does not look for it",
+    severity=Severity.WARNING,
     why="A program gets the DLLs beside it, Windows' own and those on PATH. The libraries of a selector get those "
     "beside them and in bin/ of the trees of core and libraries.",
     remedy="Put both into one directory, or start the program with the DLL's directory on PATH.",
 )
 SYMBOL = Rule(
     "S176",
-    Severity.ERROR,
     "a function is missing from the DLL that is taken",
     why="Windows stops: `The procedure entry point could not be located`. The file was linked with another DLL.",
     remedy="Ship the DLL that the file was built with, or build the file with the DLL that ships.",
 )
 CIRCLE = Rule(
     "S178",
-    Severity.WARNING,
     "DLLs of several packages need each other in a circle",
+    severity=Severity.WARNING,
     why="There is no order in which each is loaded by its full path after all that it needs: finding them depends on "
     "the directories that the process names, or on PATH.",
     remedy="Move what both need into a DLL of its own, or put all of the circle into one package.",

@@ -53,7 +53,6 @@ def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
 
 MISSING = Rule(
     "S101",
-    Severity.ERROR,
     "a needed library is nowhere in the set",
     why="The loader stops at the first library (DT_NEEDED) that it does not find: whatever brings this file fails.",
     remedy="Add the library to a package, or RPATH entries that lead to it. If users must have it, declare it: in "
@@ -61,43 +60,41 @@ MISSING = Rule(
 )
 NOT_REQUIRED = Rule(
     "S102",
-    Severity.ERROR,
     "a needed library is only in a package that is not required",
     why="Where that package is not installed, the loader does not find the library.",
     remedy="Require the package that has the library, or move one of the two files.",
 )
 ONLY_THROUGH_LOADER = Rule(
     "S103",
-    Severity.WARNING,
     "a needed library is found only on behalf of those who load the file",
+    severity=Severity.WARNING,
     why="By itself the file cannot be loaded: only its users have the RPATH entries that lead to the library.",
     remedy="Give the file RPATH entries of its own that lead to the library.",
 )
 VERSION = Rule(
     "S111",
-    Severity.ERROR,
     "a symbol version is missing from the library that is taken",
     why="The loader stops: `version … not found`. The file was linked against another version of the library.",
     remedy="Ship the library that the file was built with, or build the file against the library that ships.",
 )
 UNVERSIONED = Rule(
     "S112",
-    Severity.WARNING,
     "symbol versions are wanted of a library that has none",
+    severity=Severity.WARNING,
     why="The file was linked against another build of the library; the loader binds whatever has the name.",
     remedy="Ship the library that the file was built with.",
 )
 NEEDS_GLIBC = Rule(
     "S113",
-    Severity.NOTE,
     "the lowest glibc that the set needs, which no tag says",
+    severity=Severity.NOTE,
     why="Wheels tagged linux_x86_64 are installed on every Linux; on one with an older glibc the file does not load.",
     remedy="Tell users; or name it as manylinux_2_N, with `platform_tag` of the wheel's rule.",
 )
 NOT_THERE = Rule(
     "S141",
-    Severity.WARNING,
     "a library that may be opened at run time is nowhere in the set",
+    severity=Severity.WARNING,
     why="What opens it by this name fails, or does without it, or takes whatever the machine has.",
     remedy="Ship the library under this name, or say in opened_libraries why it need not be there.",
 )

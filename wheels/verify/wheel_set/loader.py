@@ -29,25 +29,32 @@ from typing import BinaryIO, Final
 from lib.elf import constants as c
 from lib.elf.model import ElfFile, after_origin
 from lib.elf.opened_names import read_opened_names
-from lib.elf.reader import read_elf
-from lib.elf.source import Source
+from lib.elf.source import ElfError, Source
 from lib.pack.stand_ins import COMMENT
+from wheels.verify.model import FileFacts
 from wheels.verify.wheel_set.model import DevelTree, Linked, Package
 
 #: No forwarder is bigger, in bytes: it takes about 1,000, and 50 for each version of symbols.
 _FORWARDER_SIZE: Final = 1 << 16
 
 
-def read_linked(file: BinaryIO, path: str) -> Linked | None:
-    """Read a file that begins like ELF; None if the dynamic loader has nothing to do with it. Raises ElfError.
+def read_linked(file: BinaryIO, facts: FileFacts) -> Linked | None:
+    """Read an ELF file; None if the dynamic loader has nothing to do with it, or it is damaged: W4xx says so.
 
-    It has not with static programs, device code and separate debug information.
+    It has nothing to do with static programs, device code and separate debug information.
     """
-    elf = read_elf(file, path)
-    if not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only:
+    elf = facts.elf
+    if elf is None or not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only:
         return None
+    try:
+        return _linked(file, elf)
+    except ElfError:
+        return None
+
+
+def _linked(file: BinaryIO, elf: ElfFile) -> Linked:
     return Linked(
-        path=path,
+        path=elf.path,
         elf_class=elf.elf_class,
         machine=elf.machine,
         soname=elf.soname,

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
+from wheels.verify.model import FileFacts
+from wheels.verify.wheel import read_program
 from wheels.verify.wheel_set.loader import Loader, Places, read_linked
 from wheels.verify.wheel_set.model import Linked
 
@@ -47,7 +49,8 @@ def make(root: Path, rng: random.Random) -> dict[str, Linked]:
             path = root / directory / name
             path.write_bytes(sample.build())
             with path.open("rb") as file:
-                linked = read_linked(file, f"{directory}/{name}")
+                facts = FileFacts(f"{directory}/{name}", path.stat().st_size, 0, "")
+                linked = read_linked(file, read_program(file, facts))
             assert linked
             found[linked.path] = linked
     return found

@@ -9,7 +9,7 @@ from typing import Final
 from lib.elf import constants as c
 from lib.plan.windows_names import upper_of
 from wheels.verify.device.package_targets import Owned, owned_packages
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import FileFacts
 from wheels.verify.wheel_set.importing import Dlls
 from wheels.verify.wheel_set.model import Linked, Package
@@ -17,28 +17,24 @@ from wheels.verify.windows import is_redistributable
 
 TWO_OWNERS = Rule(
     "S121",
-    Severity.ERROR,
     "a path belongs to two distributions",
     why="The one installed last overwrites the other's file, and uninstalling either breaks the other.",
     remedy="Leave the file to one of them, and let the other require it.",
 )
 FILE_AND_DIRECTORY = Rule(
     "S122",
-    Severity.ERROR,
     "a path is a file in one distribution and a directory in another",
     why="Installing the second one fails.",
     remedy="Rename one of them.",
 )
 COMMAND = Rule(
     "S123",
-    Severity.ERROR,
     "two distributions install a command of the same name",
     why="The one installed last overwrites the other's, and uninstalling either removes it.",
     remedy="Leave the command to one of them.",
 )
 TWO_LIBRARIES = Rule(
     "S177",
-    Severity.ERROR,
     "two distributions have different libraries of one SONAME, or DLLs of one name",
     why="A process has one library of a SONAME, or one DLL of a name, for all that need it: whichever is loaded first "
     "serves the other's users.",

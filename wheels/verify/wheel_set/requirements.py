@@ -19,36 +19,32 @@ from wheels.verify.wheel_set.model import Package
 
 UNSATISFIED = Rule(
     "S131",
-    Severity.ERROR,
     "a requirement cannot be satisfied",
     why="Installing the distribution fails, or fetches something else of that name.",
     remedy="Publish what is required as well, or declare it in external_requirements if it comes from elsewhere.",
 )
 NO_EXTRA = Rule(
     "S132",
-    Severity.ERROR,
     "a requirement asks for an extra that there is not",
     why="Installers warn, and go on without what the extra should bring.",
     remedy="Correct the name of the extra, or let the distribution offer it.",
 )
 CONFLICT = Rule(
     "S133",
-    Severity.ERROR,
     "requirements contradict each other",
     why="No version satisfies all that are installed together: installing fails.",
     remedy="Require the same versions everywhere.",
 )
 CIRCLE = Rule(
     "S142",
-    Severity.ERROR,
     "a distribution that requires itself, or extras that require each other in a circle",
     why="Installers go round in it: some end with a recursion error, and install nothing.",
     remedy="Let extras require packages, and other extras only in one direction.",
 )
 ORDER = Rule(
     "S143",
-    Severity.WARNING,
     "local versions that installers sort otherwise than by their numbers",
+    severity=Severity.WARNING,
     why="A part of a local version with a letter is compared as text (PEP 440): acme7.15 is newer than acme10.1, and "
     "upgrading installs the older one.",
     remedy="Separate number and letters, +acme.10.1, or do not publish both in one index.",
@@ -205,35 +201,31 @@ def _pinned(pin: str, extra: str) -> Requirement:
 
 UNREADABLE = Rule(
     "S134",
-    Severity.ERROR,
     "a distribution does not say what it is, or what it selects",
     why="Nothing that depends on it can be checked, and installing it fails.",
     remedy="Build the distribution again, with metadata and `_distributions.json` as the rules write them.",
 )
 NO_TREE = Rule(
     "S135",
-    Severity.ERROR,
     "a package has not the tree that the selector says",
     why="Whoever looks for libraries and programs in that directory finds nothing.",
     remedy="Build the selector and the packages from the same definition.",
 )
 NOT_SELECTED = Rule(
     "S136",
-    Severity.WARNING,
     "a package for a GPU target that the selector does not offer",
+    severity=Severity.WARNING,
     why="Nobody who installs through the selector gets it.",
     remedy="Build the selector together with the packages, or leave the package out.",
 )
 TARGET = Rule(
     "S137",
-    Severity.ERROR,
     "the selector's default target is none of its targets",
     why="Where no GPU is found, installing stops with an error.",
     remedy="Name one of the targets as the default.",
 )
 DEFAULT_TARGET = Rule(
     "S138",
-    Severity.ERROR,
     "the selector's default target cannot work",
     why="It is what everybody gets whose machine shows no GPU at installation, such as those who build images.",
     remedy="Name another target as the default, or publish what this one needs.",

@@ -13,12 +13,13 @@ import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Final
 
-from lib.elf.reader import is_elf, read_elf
+from lib.elf.reader import is_elf
 from lib.elf.source import ElfError, Source
 from lib.pack.stand_ins import PE_SECTION, SECTION
-from lib.pe.reader import is_pe, read_pe
+from lib.pe.reader import is_pe
+from wheels.verify.device.device_checks import check_device_code
 from wheels.verify.finding import Finding, Rule, Severity
-from wheels.verify.model import Collector, DistributionSet, Wheel
+from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set import devel, importing, linking, owners, requirements
 from wheels.verify.wheel_set.closure import by_name, closure, meant_for
@@ -28,21 +29,19 @@ from wheels.verify.wheel_set.model import Package
 
 UNLICENSED = Rule(
     "S161",
-    Severity.WARNING,
     "an artifact without a licence",
+    severity=Severity.WARNING,
     why="Nobody may use or pass on what comes without a licence, and most licences ask that their text goes along.",
     remedy="Give License-Expression and License-File, or the artifact's licence in the bill of materials.",
 )
 NO_TEXT = Rule(
     "S162",
-    Severity.ERROR,
     "the bill of materials names a licence text that is not in the wheel",
     why="The licence's text has to go along with what it is for.",
     remedy="Package the text at this path, or correct the bill of materials.",
 )
 UNREADABLE_BOM = Rule(
     "S163",
-    Severity.ERROR,
     "a bill of materials that cannot be read",
     why="Scanners find nothing of what the wheel is made from.",
     remedy="Write it as CycloneDX JSON (ECMA-424).",
@@ -120,7 +119,6 @@ def _has_devel(wheel: Wheel) -> bool:
 
 STARTS_NOTHING = Rule(
     "S124",
-    Severity.ERROR,
     "a launcher starts nothing that can be executed",
     why="Whoever calls the program gets an error of the launcher's.",
     remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
@@ -135,27 +133,19 @@ def _wants_launcher(path: str, size: int, head: bytes) -> bool:
     return (is_elf(head) or is_pe(head)) and size <= _MAX_SIZE
 
 
-def read_target(file: BinaryIO, path: str) -> str | None:
+def read_target(file: BinaryIO, facts: FileFacts) -> str | None:
     """Return the path that a launcher executes, relative to its own directory; None for any other file."""
+    if facts.pe is not None:
+        images = [one for one in facts.pe.sections if one.name == PE_SECTION and one.pointer_to_raw_data]
+        places = [(one.begin, min(one.size_of_raw_data, one.size_in_memory)) for one in images]
+    else:
+        sections = facts.elf.section_headers if facts.elf else ()
+        places = [(one.offset, one.size) for one in sections if one.name == SECTION]
     try:
-        place = _pe_place(file, path) if is_pe(file.read(2)) else _elf_place(file, path)
-        data = Source(file, path).read(*place, SECTION) if place else None
+        data = Source(file, facts.path).read(*places[0], SECTION) if places else None
     except ElfError:
         return None  # W401 and W421 say so.
-    if data is None:
-        return None
-    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
-
-
-def _elf_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
-    """Return offset and size of the section with the target; None if there is none."""
-    sections = read_elf(file, path).section_headers
-    return next(((one.offset, one.size) for one in sections if one.name == SECTION), None)
-
-
-def _pe_place(file: BinaryIO, path: str) -> tuple[int, int] | None:
-    sections = [one for one in read_pe(file, path).sections if one.name == PE_SECTION and one.pointer_to_raw_data]
-    return next(((one.begin, min(one.size_of_raw_data, one.size_in_memory)) for one in sections), None)
+    return None if data is None else data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
 
 
 def check_launchers(packages: Sequence[Package], names: Mapping[str, Sequence[Package]]) -> Iterator[Finding]:
@@ -187,8 +177,9 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     for filename, path, why in faults:
         yield requirements.UNREADABLE.finding(filename, path, why)
     # What is for any platform is looked at with each: what is found twice is one finding.
-    found = (finding for together in by_platform(packages) for finding in _check_together(together, settings))
-    yield from dict.fromkeys(found)
+    groups = list(by_platform(packages))
+    yield from dict.fromkeys(finding for together in groups for finding in _check_together(together, settings))
+    yield from check_device_code(groups, settings, distributions.target)
 
 
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
