@@ -76,7 +76,7 @@ _sdk_image_layout = rule(
         "layers": attr.label_list(providers = [LayerInfo], doc = "The layers of all images, each once."),
         "reference": attr.string(mandatory = True, doc = "See the macro."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "See the macro."),
-        "_image": tool_attr("//tools/actions/image:image_tool"),
+        "_image": tool_attr("//tools/actions:image_tool"),
     },
 )
 

@@ -67,7 +67,7 @@ take layers as files accept, too. The layer of a devel package has the links of 
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
         "links_to": attr.label(providers = [DistributionInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
         "wheel": attr.label(mandatory = True, providers = [DistributionInfo], doc = "The `sdk_wheel` or `sdk_static_wheel`."),
-        "_layer": tool_attr("//tools/actions/layer:layer_tool"),
+        "_layer": tool_attr("//tools/actions:layer_tool"),
     },
     provides = [LayerInfo],
 )

@@ -37,7 +37,7 @@ _sdk_runtime = rule(
     attrs = {
         "packages": attr.label_keyed_string_dict(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "Each `sdk_package` with libraries -> the name of its distribution. Packages for Windows may stand beside those for Linux."),
         "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version of all packages."),
-        "_runtime": tool_attr("//tools/actions/runtime:runtime_tool"),
+        "_runtime": tool_attr("//tools/actions:runtime_tool"),
     },
 )
 

@@ -40,7 +40,7 @@ Its build backend says what the fields have that `dynamic` names.""",
     attrs = PROJECT_ATTRS | {
         "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the sdist."),
         "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
-        "_sdist": tool_attr("//tools/actions/sdist:sdist_tool"),
+        "_sdist": tool_attr("//tools/actions:sdist_tool"),
     },
     provides = [DistributionInfo],
 )

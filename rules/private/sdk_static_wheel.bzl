@@ -80,7 +80,7 @@ It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
         "variant": attr.string(doc = "Label of the wheel variant, the last part of its file name: one or more of `0-9`, `a-z`, `_` and `.`. Empty for a wheel for every machine."),
         "variant_targets": attr.string_list(doc = "GPU targets, as `rocm-bootstrap` names them: the wheel variant is for machines with one of these."),
-        "_static_wheel": tool_attr("//tools/actions/static_wheel:static_wheel_tool"),
+        "_static_wheel": tool_attr("//tools/actions:static_wheel_tool"),
     },
     provides = [DistributionInfo, PyWheelInfo],
 )

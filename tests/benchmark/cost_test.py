@@ -57,7 +57,7 @@ def test_bytes_written_to_a_disk(tmp_path: Path) -> None:
 
 
 def test_processes_are_named_after_their_tools() -> None:
-    assert kind(["/x/python3", "-I", "-S", "-B", "bazel-out/bin/tools/actions/pack/pack_tool.pyz", "@params"]) == "pack"
+    assert kind(["/x/python3", "-I", "-S", "-B", "bazel-out/bin/tools/actions/pack_tool.pyz", "@params"]) == "pack"
     assert kind(["/x/patchelf", "--set-rpath"]) == "patchelf"
 
 

@@ -62,7 +62,7 @@ def test_the_conditions_are_in_force(tmp_path: Path) -> None:
 def test_all_inputs_are_staged_but_for_the_interpreter(interpreter_path: str, library: list[str]) -> None:
     """Bazel's own toolchain has a script for an interpreter that is an output, as tools and documents are."""
     others = [
-        f"{EXEC}/tools/actions/plan/plan_tool.pyz",
+        f"{EXEC}/tools/actions/plan_tool.pyz",
         "bazel-out/k8-fastbuild/bin/a.json",
         "external/python_packages/a.py",
     ]

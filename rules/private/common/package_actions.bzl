@@ -20,8 +20,8 @@ PACKAGE_ATTRS = {
     "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
-    "_pack": tool_attr("//tools/actions/pack:pack_tool"),
-    "_plan": tool_attr("//tools/actions/plan:plan_tool"),
+    "_pack": tool_attr("//tools/actions:pack_tool"),
+    "_plan": tool_attr("//tools/actions:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS
 

@@ -15,7 +15,7 @@ _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
 
-INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")}
+INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions:inspect_tool")}
 
 def located_file(file):
     """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""

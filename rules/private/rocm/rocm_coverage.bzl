@@ -112,8 +112,8 @@ _rocm_coverage = rule(
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),
         "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `sdk_gpu_packages`. The build stops if one lacks a library that nearly all other targets have."),
         "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
-        "_check": tool_attr("//tools/actions/coverage:check_tool"),
-        "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
+        "_check": tool_attr("//tools/actions:check_tool"),
+        "_coverage": tool_attr("//tools/actions:coverage_tool"),
     },
     cfg = for_linux,
     provides = [CoverageInfo],
@@ -134,7 +134,7 @@ def rocm_coverage(name, **kwargs):
     common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
     for group in ["computed", "lacks", "settings", "table"]:
         native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
-    program = Label("//tools/actions/coverage:update.py")
+    program = Label("//tools/actions:coverage/update.py")
     py_binary(
         name = name + "_update",
         srcs = [program],
@@ -143,6 +143,6 @@ def rocm_coverage(name, **kwargs):
         data = [name + "_computed", name + "_settings"],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/actions/coverage")],
+        deps = [Label("//tools/actions:coverage")],
         **common
     )

@@ -45,6 +45,6 @@ bring the libraries. Use the target as a source of a `py_library`.""",
         "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError if another version is installed, instead of warning."),
         "out": attr.string(default = "_rocm_init.py", doc = "Path of the module, relative to the package of the target."),
         "preload": attr.string_list(doc = "Libraries to load, in this order, by the short names that `rocm_sdk.find_libraries` takes: `amdhip64`."),
-        "_init_py": tool_attr("//tools/actions/init_py:init_py_tool"),
+        "_init_py": tool_attr("//tools/actions:init_py_tool"),
     },
 )
