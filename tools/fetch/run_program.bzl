@@ -14,7 +14,6 @@ CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
     "one_archive.py",
     "repository.py",
     "scan.py",
-    "unpack.py",
 ]] + [
     Label("//lib/common:arguments.py"),
     Label("//lib/common:program.py"),

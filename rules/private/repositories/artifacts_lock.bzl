@@ -94,7 +94,6 @@ def locked_artifacts(mctx, name, file):
         artifact_archive(
             name = repositories[one["name"]],
             artifact = one["name"],
-            bytes = str(one["size"]),
             lock_file = file,
             sha256 = one["sha256"],
             suffix = archive_suffix(one["url"]),
