@@ -13,7 +13,7 @@ load(":sdk_toolchains.bzl", "sdk_toolchains")
 
 visibility(["//hip", "//hip/private", "//hip/tests/..."])
 
-_SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:pylock.py")]
+_SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/pylock.py")]
 
 # How the packages with device code for one GPU target are called.
 _DEVICE = "rocm-sdk-device-"

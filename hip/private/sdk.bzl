@@ -12,7 +12,7 @@ load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//hip/private"])
 
-_SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
+_SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/" + name) for name in [
     "library_files.py",
     "build_file.py",
     "cmake_exports.py",
@@ -25,7 +25,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "shared_libraries.py",
 ]] + [
     Label("//lib/wheel:devel_tree.py"),
-    Label("//tools/fetch/debian:table.py"),
+    Label("//tools/fetch:debian/table.py"),
     Label("//lib/common:paths.py"),
     Label("//lib/gpus:target_id.py"),
     Label("//lib/gpus:paths.py"),
