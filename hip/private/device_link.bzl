@@ -1,6 +1,6 @@
 """The link of relocatable device code: of a library, and of the libraries that it depends on, once for each GPU target."""
 
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 load(":compile.bzl", "assemble", "bundle", "link_device")
 load(":providers.bzl", "HipInfo")

@@ -5,7 +5,7 @@ each wheel is a repository, too.
 """
 
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
-load("//rules/shared:artifact_names.bzl", "archive_repository_name")
+load("//rules/shared:names.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":hip_targets.bzl", "NATIVE", "expanded_targets", "may_run")
 load(":sdk.bzl", "sdk")

@@ -5,7 +5,7 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 in the CMake packages.
 """
 
-load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
+load("//rules/shared:names.bzl", "archive_repository_name", "artifact_parts")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":hip_targets.bzl", "may_run", "with_native_targets")
 load(":sdk_toolchains.bzl", "installed_directory")

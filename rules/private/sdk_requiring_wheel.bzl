@@ -1,7 +1,7 @@
 """sdk_requiring_wheel: makes a wheel that expects or bundles an SDK's libraries require its packages."""
 
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])

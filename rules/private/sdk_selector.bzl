@@ -5,7 +5,7 @@ load("//rules/private:sdk_sdist.bzl", "sdk_sdist")
 load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
 load("//rules/private/common:gpu_targets.bzl", "TARGETS_ATTR", "members_of_packages")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/shared:labels.bzl", "hidden", "shown", "written")
+load("//rules/shared:names.bzl", "hidden", "shown", "written")
 
 visibility(["//rules"])
 

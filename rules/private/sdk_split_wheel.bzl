@@ -1,7 +1,7 @@
 """sdk_split_wheel: makes thin wheels of any wheel with device code for many GPUs."""
 
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])

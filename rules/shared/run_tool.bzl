@@ -1,6 +1,6 @@
 """How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
 
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 load("//tools/python:py_tool.bzl", "PyToolInfo")
 
 visibility(["//..."])

@@ -6,7 +6,7 @@ load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
 load("//rules/private/common:units.bzl", "artifact_id", "located_file")
 load("//rules/private/common:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules/..."])

@@ -3,8 +3,7 @@
 # Packages are as good as what Bazel notices of the artifacts' edits.
 load("@bazel_server//:checked.bzl", "CHECKED")  # @unused
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
-load("//rules/shared:artifact_names.bzl", "COMPONENTS", "artifact_parts")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "COMPONENTS", "artifact_parts", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules/..."])

@@ -3,7 +3,7 @@
 `docs/rocm/artifacts.md` has the format of the lock file.
 """
 
-load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
+load("//rules/shared:names.bzl", "archive_repository_name", "artifact_parts")
 load(":artifact_archive.bzl", "archive_suffix", "artifact_archive")
 
 visibility(["//rules/..."])

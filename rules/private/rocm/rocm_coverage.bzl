@@ -5,7 +5,7 @@ load("//rules/private/common:gpu_targets.bzl", "members_of_packages")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])

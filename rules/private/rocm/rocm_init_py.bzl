@@ -1,6 +1,6 @@
 """rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
 
 visibility(["//rules"])
