@@ -2,9 +2,12 @@
 
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
 load("//rules/shared:names.bzl", "shown", "written")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
+
+# Attributes that are the command's options.
+_OPTIONS = ["allow_missing", "compression", "device", "drop_bundled", "drop_signatures", "externals", "init_py", "leave", "local_version", "rewrite_record", "specifier", "take"]
 
 def _sdk_requiring_wheel_impl(ctx):
     wheels = [file for file in ctx.files.sdk if file.extension == "whl" or file.is_directory]
@@ -13,32 +16,12 @@ def _sdk_requiring_wheel_impl(ctx):
     distributions = wheels + [file for file in ctx.files.sdk if file.basename.endswith(".tar.gz")]
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
-    args = tool_args(ctx)
-    args.add_all(distributions, format_each = "--sdk=%s", expand_directories = False)
-    args.add(ctx.attr.specifier, format = "--specifier=%s")
-    args.add(ctx.attr.device, format = "--device=%s")
-    args.add(ctx.attr.local_version, format = "--local-version=%s")
-    args.add(ctx.attr.init_py, format = "--init-py=%s")
-    args.add_all(ctx.attr.leave, format_each = "--leave=%s")
-    args.add_all(ctx.attr.externals, format_each = "--externals=%s")
-    args.add_all(ctx.attr.take, format_each = "--take=%s")
-    args.add_all(ctx.attr.allow_missing, format_each = "--allow-missing=%s")
-    if ctx.attr.drop_bundled:
-        args.add("--drop-bundled")
-    if ctx.attr.drop_signatures:
-        args.add("--drop-signatures")
-    if ctx.attr.rewrite_record:
-        args.add("--rewrite-record")
-    args.add(ctx.attr.compression, format = "--compression=%s")
-    args.add(directory.path, format = "--output=%s")
-    args.add(report, format = "--report=%s")
-    args.add(ctx.file.wheel, format = "--wheel=%s")
     run_tool(
         ctx,
         tool = ctx.attr._require_sdk,
-        args = args,
-        inputs = [ctx.file.wheel] + distributions,
-        outputs = [directory, report],
+        inputs = {"sdk": distributions, "wheel": ctx.file.wheel},
+        values = {name: getattr(ctx.attr, name) for name in _OPTIONS},
+        outputs = dict(output = directory, report = report),
         mnemonic = "RocmRequireSdk",
         progress_message = "Making wheel %{input} require an SDK",
         threads = 8,

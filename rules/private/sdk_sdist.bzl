@@ -1,8 +1,8 @@
 """sdk_sdist: a source distribution of small files."""
 
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_file", "project_inputs", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -11,18 +11,11 @@ def _sdk_sdist_impl(ctx):
     sdist = ctx.actions.declare_file(name)
     metadata = ctx.actions.declare_file(name + ".metadata")
     digest = ctx.actions.declare_file(name + ".digest.json")
-    project = project_file(ctx)
-    files = small_files(ctx, others = source_files(ctx))
-    args = tool_args(ctx)
-    project_args(args, ctx, project, metadata, digest)
-    args.add(sdist, format = "--sdist=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._sdist,
-        args = args,
-        inputs = [project, ctx.file.description] + files.values(),
-        outputs = [sdist, metadata, digest],
+        inputs = project_inputs(ctx, project_file(ctx), small_files(ctx, others = source_files(ctx))),
+        outputs = dict(sdist = sdist, metadata = metadata, digest = digest),
         mnemonic = "RocmSdist",
         progress_message = "Writing sdist " + name,
         use_default_shell_env = True,

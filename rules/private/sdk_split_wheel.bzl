@@ -2,7 +2,7 @@
 
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
 load("//rules/shared:names.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -13,24 +13,19 @@ def _sdk_split_wheel_impl(ctx):
         fail("{}: wheel: {} is not a wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     directory = ctx.actions.declare_directory(ctx.label.name)
     report = ctx.actions.declare_file(ctx.label.name + ".report.txt")
-    args = tool_args(ctx)
-    args.add_joined(ctx.attr.targets, join_with = ",", format_joined = "--targets=%s")
-    args.add(ctx.attr.shape, format = "--shape=%s")
-    args.add_all(ctx.attr.whole, format_each = "--whole=%s")
-    if ctx.attr.drop_signatures:
-        args.add("--drop-signatures")
-    if ctx.attr.rewrite_record:
-        args.add("--rewrite-record")
-    args.add(ctx.attr.compression, format = "--compression=%s")
-    args.add(directory.path, format = "--output=%s")
-    args.add(report, format = "--report=%s")
-    args.add_all([ctx.file.wheel], format_each = "--wheels=%s")
     run_tool(
         ctx,
         tool = ctx.attr._split_wheel,
-        args = args,
-        inputs = [ctx.file.wheel],
-        outputs = [directory, report],
+        inputs = {"wheels": ctx.file.wheel},
+        values = {
+            "compression": ctx.attr.compression,
+            "drop_signatures": ctx.attr.drop_signatures,
+            "rewrite_record": ctx.attr.rewrite_record,
+            "shape": ctx.attr.shape,
+            "targets": ",".join(ctx.attr.targets),
+            "whole": ctx.attr.whole,
+        },
+        outputs = dict(output = directory, report = report),
         mnemonic = "RocmSplitWheel",
         progress_message = "Splitting wheel %{input}",
         threads = 8,

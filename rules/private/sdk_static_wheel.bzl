@@ -1,10 +1,10 @@
 """sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_file", "project_inputs", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/shared:names.bzl", "shown", "written")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -29,23 +29,18 @@ def _sdk_static_wheel_impl(ctx):
     version = version_of(ctx)
     outputs = _outputs(ctx, version)
     wheel, metadata, digest, variant = outputs["wheel"], outputs["metadata"], outputs["digest"], outputs.get("variant")
-    project = project_file(ctx)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = source_files(ctx, ctx.attr.strip_prefix))
-    args = tool_args(ctx)
-    project_args(args, ctx, project, metadata, digest)
-    extra_args(args, ctx)
-    args.add_all(["{}={}".format(script, reference) for script, reference in sorted(ctx.attr.console_scripts.items())], format_each = "--console-script=%s")
-    args.add(wheel, format = "--wheel=%s")
-    if variant:
-        args.add(variant, format = "--variant=%s")
-        args.add_all(ctx.attr.variant_targets, format_each = "--variant-target=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
+    extras = [(extra, one.replace("{version}", version)) for extra, requirements in sorted(ctx.attr.extras.items()) for one in requirements]
     run_tool(
         ctx,
         tool = ctx.attr._static_wheel,
-        args = args,
-        inputs = [project, ctx.file.description] + files.values(),
-        outputs = outputs.values(),
+        inputs = project_inputs(ctx, project_file(ctx), files),
+        values = {
+            "console_script": dict(sorted(ctx.attr.console_scripts.items())),
+            "extra": ["{}={}".format(extra, requirement) for extra, requirement in extras],
+            "variant_target": ctx.attr.variant_targets,
+        },
+        outputs = outputs,
         mnemonic = "RocmStaticWheel",
         progress_message = "Writing wheel " + wheel.basename,
         use_default_shell_env = True,

@@ -33,18 +33,18 @@ def _options_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, "RocmRequireSdk")
     asserts.equals(env, [
-        "--specifier=>=1,<2",
-        "--device=gfx942",
-        "--local-version=ours",
-        "--init-py=user",
-        "--leave=libz.so*",
-        "--externals=libtorch*",
-        "--take=libm.so*",
         "--allow-missing=other_*",
+        "--compression=small",
+        "--device=gfx942",
         "--drop-bundled",
         "--drop-signatures",
+        "--externals=libtorch*",
+        "--init-py=user",
+        "--leave=libz.so*",
+        "--local-version=ours",
         "--rewrite-record",
-        "--compression=small",
+        "--specifier=>=1,<2",
+        "--take=libm.so*",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk", "--wheel"))])
     return analysistest.end(env)
 

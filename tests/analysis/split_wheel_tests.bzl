@@ -24,12 +24,12 @@ def _options_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, "RocmSplitWheel")
     asserts.equals(env, [
-        "--targets=gfx942,gfx1100",
-        "--shape=host-device",
-        "--whole=*.bin",
+        "--compression=fast",
         "--drop-signatures",
         "--rewrite-record",
-        "--compression=fast",
+        "--shape=host-device",
+        "--targets=gfx942,gfx1100",
+        "--whole=*.bin",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--wheels"))])
     return analysistest.end(env)
 

@@ -6,7 +6,7 @@ load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/shared:names.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -35,21 +35,15 @@ def _compute(ctx):
         "text": ctx.actions.declare_file(ctx.label.name + ".txt"),
     }
     artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
-    documents = [artifact.manifest for artifact in artifacts]
-    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
-    args = tool_args(ctx)
-    args.add_all(documents, format_each = "--manifest=%s")
-    args.add_all(facts, format_each = "--facts=%s")
-    if is_for_windows(ctx):
-        args.add("--platform=windows")
-    for kind, output in outputs.items():
-        args.add(output, format = "--{}=%s".format(kind))
     run_tool(
         ctx,
         tool = ctx.attr._coverage,
-        args = args,
-        inputs = documents + facts,
-        outputs = outputs.values(),
+        inputs = {
+            "facts": [unit.facts for artifact in artifacts for unit in artifact.units],
+            "manifest": [artifact.manifest for artifact in artifacts],
+        },
+        values = {"platform": "windows" if is_for_windows(ctx) else "linux"},
+        outputs = outputs,
         mnemonic = "RocmCoverage",
         progress_message = "Finding out which library has device code for which GPU: %{label}",
     )
@@ -64,23 +58,18 @@ def _check(ctx, computed, committed):
         table = ctx.actions.declare_file(ctx.label.name + ".json"),
         targets = ctx.attr.targets,
     )
-    args = tool_args(ctx)
-    args.add(computed, format = "--computed=%s")
-    if committed:
-        args.add(committed, format = "--expected=%s")
-        args.add("--committed=" + committed.short_path)
-    args.add("--accept=bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"))
-    args.add_all(ctx.attr.compared, format_each = "--compared=%s")
-    args.add_all(["{}={}".format(name, ",".join(targets)) for name, targets in members_of_packages(ctx).items()], format_each = "--package=%s")
-    args.add(ctx.attr.targets_option, format = "--targets-option=%s")
-    for name, output in {"lacks": info.lacks, "stamp": info.checked, "table": info.table}.items():
-        args.add(output, format = "--{}=%s".format(name))
     run_tool(
         ctx,
         tool = ctx.attr._check,
-        args = args,
-        inputs = [computed] + ([committed] if committed else []),
-        outputs = [info.checked, info.lacks, info.table],
+        inputs = {"computed": computed, "expected": committed},
+        values = {
+            "accept": "bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"),
+            "committed": committed.short_path if committed else None,
+            "compared": ctx.attr.compared,
+            "package": {name: ",".join(targets) for name, targets in members_of_packages(ctx).items()},
+            "targets_option": ctx.attr.targets_option,
+        },
+        outputs = dict(stamp = info.checked, lacks = info.lacks, table = info.table),
         mnemonic = "RocmCoverageCheck",
         progress_message = "Checking which library has device code for which GPU: %{label}",
     )
