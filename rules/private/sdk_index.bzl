@@ -23,7 +23,7 @@ def _described(ctx, wheels, name_file, number):
     run_tool(
         ctx,
         tool = ctx.attr._describe,
-        inputs = {"name_file": name_file, "wheels": wheels},
+        inputs = dict(wheels = wheels, name_file = name_file),
         outputs = {"output": directory},
         mnemonic = "RocmDescribe",
         progress_message = "Describing %{input}",

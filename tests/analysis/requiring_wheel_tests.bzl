@@ -34,17 +34,17 @@ def _options_impl(ctx):
     (action,) = actions_of(env, "RocmRequireSdk")
     asserts.equals(env, [
         "--allow-missing=other_*",
-        "--compression=small",
         "--device=gfx942",
         "--drop-bundled",
-        "--drop-signatures",
         "--externals=libtorch*",
         "--init-py=user",
         "--leave=libz.so*",
         "--local-version=ours",
-        "--rewrite-record",
         "--specifier=>=1,<2",
         "--take=libm.so*",
+        "--compression=small",
+        "--drop-signatures",
+        "--rewrite-record",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk", "--wheel"))])
     return analysistest.end(env)
 
