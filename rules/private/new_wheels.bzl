@@ -1,4 +1,4 @@
-"""What makes new wheels of a wheel of others: sdk_requiring_wheel lets it require an SDK's packages, sdk_split_wheel splits it by GPU."""
+"""Makes new wheels of a finished one: sdk_requiring_wheel lets it require an SDK's packages, sdk_split_wheel splits it by GPU."""
 
 load("//rules/settings:compression.bzl", "COMPRESSIONS")
 load("//rules/shared:names.bzl", "shown", "written")
