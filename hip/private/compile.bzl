@@ -1,6 +1,6 @@
 """The actions that compile HIP sources: for each GPU target, into one bundle, and for the host."""
 
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 load(":options.bzl", "device_linker_options")
 load(":providers.bzl", "HipCommandsInfo")
 load(":toolchain_flags.bzl", "coverage", "own_libcxx", "toolchain_flags")

@@ -1,7 +1,7 @@
 """The link of relocatable device code: of a library, and of the libraries that it depends on, once for each GPU target."""
 
-load("//rules/shared:labels.bzl", "shown", "written")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 load(":compile.bzl", "assemble", "bundle", "link_device")
 load(":providers.bzl", "HipInfo")
 
@@ -17,16 +17,12 @@ Any program or library of C++ can depend on the result. What depends on it canno
 def _assembly(ctx, bundled, host_objects):
     """Writes the assembly of an object file with the bundle, under the names that the host's object files refer to."""
     output = ctx.actions.declare_file("_hip/{}.s".format(ctx.label.name))
-    args = tool_args(ctx)
-    args.add(bundled.path, format = "--bundle=%s")
-    args.add(output, format = "--output=%s")
-    args.add_all(host_objects, format_each = "--object=%s")
     run_tool(
         ctx,
         tool = ctx.attr._embed,
-        args = args,
-        inputs = host_objects,
-        outputs = [output],
+        inputs = {"object": host_objects},
+        values = {"bundle": bundled.path},
+        outputs = {"output": output},
         mnemonic = "HipEmbed",
         progress_message = "Naming device code %{label}",
     )

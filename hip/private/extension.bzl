@@ -5,7 +5,7 @@ each wheel is a repository, too.
 """
 
 load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
-load("//rules/shared:artifact_names.bzl", "archive_repository_name")
+load("//rules/shared:names.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":hip_targets.bzl", "NATIVE", "expanded_targets", "may_run")
 load(":sdk.bzl", "sdk")
@@ -13,7 +13,7 @@ load(":sdk_toolchains.bzl", "sdk_toolchains")
 
 visibility(["//hip", "//hip/private", "//hip/tests/..."])
 
-_SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:pylock.py")]
+_SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/pylock.py")]
 
 # How the packages with device code for one GPU target are called.
 _DEVICE = "rocm-sdk-device-"

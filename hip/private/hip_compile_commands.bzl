@@ -1,7 +1,7 @@
 """hip_compile_commands: declares a command that writes compile_commands.json, for editors."""
 
 load("@rules_python//python:defs.bzl", "py_binary")
-load("//rules/shared:labels.bzl", "hidden", "shown", "written")
+load("//rules/shared:names.bzl", "hidden", "shown", "written")
 load(":providers.bzl", "EDGES", "HipCommandsInfo")
 
 visibility(["//hip"])

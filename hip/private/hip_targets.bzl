@@ -3,7 +3,7 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//lib/gpus:gpu_table.bzl", "TARGETS")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "package_owner", "without_features")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 
 visibility(["//hip", "//hip/private", "//hip/tests/..."])
 

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 load("//rules/shared:run_tool.bzl", "tool_attr")
 load("//tools/python:py_tool.bzl", "PyToolInfo")
 load(":providers.bzl", "HipToolchainInfo")

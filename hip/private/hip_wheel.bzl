@@ -2,7 +2,7 @@
 
 load("//rules:sdk.bzl", "sdk_static_wheel")
 load("//rules:wheels.bzl", "sdk_requiring_wheel", "sdk_split_wheel")
-load("//rules/shared:labels.bzl", "hidden")
+load("//rules/shared:names.bzl", "hidden")
 
 visibility(["//hip"])
 

@@ -4,7 +4,7 @@ Two HIP runtimes in one process do not know each other's devices and kernels.
 """
 
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 
 visibility(["//hip/private"])
 

@@ -1,7 +1,7 @@
 """Options as rules of C++ read them: `$(location)`, Make variables, and several words in one string."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 
 visibility(["//hip", "//hip/private", "//hip/tests"])
 

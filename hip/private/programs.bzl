@@ -1,7 +1,7 @@
 """Programs out of HIP sources, linked by the host's toolchain for C++, and device code as a file that programs load."""
 
 load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_test")
-load("//rules/shared:labels.bzl", "hidden", "shown")
+load("//rules/shared:names.bzl", "hidden", "shown")
 load(":hip_library.bzl", "hip_library")
 
 visibility(["//hip", "//hip/tests"])

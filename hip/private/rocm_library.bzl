@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 load(":providers.bzl", "RocmSharedLibraryInfo")
 
 visibility(["//hip"])
@@ -140,16 +140,12 @@ rocm_program = rule(
 def _made(ctx, tool, path, mnemonic, progress_message, targets = []):
     """Makes a file out of the library; `targets` are the GPU targets of which it has the device code."""
     output = ctx.actions.declare_file(path)
-    args = tool_args(ctx)
-    args.add_all(targets, format_each = "--target=%s")
-    args.add(output, format = "--output=%s")
-    args.add(ctx.file.library, format = "--library=%s")
     run_tool(
         ctx,
         tool = tool,
-        args = args,
-        inputs = [ctx.file.library],
-        outputs = [output],
+        inputs = {"library": ctx.file.library},
+        values = {"target": targets},
+        outputs = {"output": output},
         mnemonic = mnemonic,
         progress_message = progress_message + ctx.file.library.basename,
     )

@@ -5,14 +5,14 @@ repository has the install prefix in `prefix/`, with links to the files, and its
 in the CMake packages.
 """
 
-load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
+load("//rules/shared:names.bzl", "archive_repository_name", "artifact_parts")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":hip_targets.bzl", "may_run", "with_native_targets")
 load(":sdk_toolchains.bzl", "installed_directory")
 
 visibility(["//hip/private"])
 
-_SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
+_SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/" + name) for name in [
     "library_files.py",
     "build_file.py",
     "cmake_exports.py",
@@ -25,7 +25,7 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools/prefix:" + name) for name in [
     "shared_libraries.py",
 ]] + [
     Label("//lib/wheel:devel_tree.py"),
-    Label("//tools/fetch/debian:table.py"),
+    Label("//tools/fetch:debian/table.py"),
     Label("//lib/common:paths.py"),
     Label("//lib/gpus:target_id.py"),
     Label("//lib/gpus:paths.py"),

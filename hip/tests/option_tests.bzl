@@ -6,7 +6,7 @@ load("//develop/testing:analysis.bzl", "actions_of")
 load("//hip:defs.bzl", "hip_library")
 load("//hip/private:options.bzl", "device_linker_options", "refusal")  # buildifier: disable=bzl-visibility
 load("//hip/private:programs.bzl", "attribute_refusal")  # buildifier: disable=bzl-visibility
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 load(":clang_options.bzl", "ACTING", "ATTRIBUTES", "REFUSED", "REFUSED_ATTRIBUTES", "TEST_ATTRIBUTES")
 load(":sdk.bzl", "HIP_SDK", "HIP_TARGETS")
 

@@ -3,8 +3,7 @@
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
 load("//rules/private/common:units.bzl", "INSPECT_ATTRS", "artifact_providers", "unit")
-load("//rules/shared:artifact_names.bzl", "COMPONENTS")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "COMPONENTS", "shown")
 
 visibility(["//rules"])
 

@@ -4,7 +4,7 @@ load("//rules/private/common:gpu_targets.bzl", "TARGETS_ATTR", "members_of_packa
 load("//rules/private/common:package_actions.bzl", "PACKAGE_ATTRS", "all_units", "member", "package_infos")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo", "PackageInfo", "ThinPackagesInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 
 visibility(["//rules"])
 

@@ -2,8 +2,8 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:providers.bzl", "LayerInfo")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "add_arguments", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -28,11 +28,13 @@ def _parts(ctx, image, layers):
     parts = ctx.actions.declare_file("{}.{}.parts".format(ctx.label.name, image))
     args = ctx.actions.args()
     args.set_param_file_format("multiline")
-    args.add(definition, format = "--definition=%s")
-    args.add_all(ctx.files.base, format_each = "--base=%s", expand_directories = False)
-    args.add_all([layer.layer for layer in layers], format_each = "--layer=%s")
-    args.add_all([layer.descriptor for layer in layers], format_each = "--descriptor=%s")
-    args.add_all(sboms, format_each = "--sbom=%s")
+    add_arguments(args, {
+        "base": ctx.files.base,
+        "definition": definition,
+        "descriptor": [layer.descriptor for layer in layers],
+        "layer": [layer.layer for layer in layers],
+        "sbom": sboms,
+    })
     ctx.actions.write(parts, args)
     return parts, [definition] + sboms + [file for layer in layers for file in [layer.layer, layer.descriptor]]
 
@@ -45,17 +47,14 @@ def _sdk_image_layout_impl(ctx):
     for image, numbers in ctx.attr.images.items():
         parts, files = _parts(ctx, image, [ctx.attr.layers[int(number)][LayerInfo] for number in numbers])
         all_parts.append(parts)
-        inputs += [parts] + files
+        inputs += files
     layout = ctx.actions.declare_directory(ctx.label.name)
-    args = tool_args(ctx)
-    args.add_all(all_parts, format_each = "--image=%s")
-    args.add(layout.path, format = "--layout=%s")
     run_tool(
         ctx,
         tool = ctx.attr._image,
-        args = args,
-        inputs = depset(inputs),
-        outputs = [layout],
+        inputs = {"image": all_parts},
+        others = inputs,
+        outputs = {"layout": layout},
         mnemonic = "RocmImage",
         progress_message = "Making images %{label}",
         use_default_shell_env = True,
@@ -76,7 +75,7 @@ _sdk_image_layout = rule(
         "layers": attr.label_list(providers = [LayerInfo], doc = "The layers of all images, each once."),
         "reference": attr.string(mandatory = True, doc = "See the macro."),
         "version": attr.label(providers = [BuildSettingInfo], doc = "See the macro."),
-        "_image": tool_attr("//tools/actions/image:image_tool"),
+        "_image": tool_attr("//tools/actions:image_tool"),
     },
 )
 

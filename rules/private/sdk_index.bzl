@@ -2,8 +2,8 @@
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -20,17 +20,11 @@ def _described(ctx, wheels, name_file, number):
         the directory with what an index needs.
     """
     directory = ctx.actions.declare_directory("{}.described/{}".format(ctx.label.name, number))
-    args = tool_args(ctx)
-    args.add(wheels.path, format = "--wheels=%s")
-    if name_file:
-        args.add(name_file, format = "--name-file=%s")
-    args.add(directory.path, format = "--output=%s")
     run_tool(
         ctx,
         tool = ctx.attr._describe,
-        args = args,
-        inputs = [wheels] + ([name_file] if name_file else []),
-        outputs = [directory],
+        inputs = dict(wheels = wheels, name_file = name_file),
+        outputs = {"output": directory},
         mnemonic = "RocmDescribe",
         progress_message = "Describing %{input}",
     )
@@ -55,33 +49,24 @@ def _wheels_of_others(ctx):
 def _sdk_index_impl(ctx):
     distributions = [target[DistributionInfo] for target in ctx.attr.distributions + ctx.attr.static if DistributionInfo in target]
     directory = ctx.actions.declare_directory(ctx.label.name)
-    args = tool_args(ctx)
-    inputs = [ctx.file._style, ctx.file._script] + ctx.files.selector
-    for distribution in distributions:
-        args.add(distribution.file, format = "--distribution=%s")
-        args.add(distribution.metadata, format = "--metadata=%s")
-        args.add(distribution.digest, format = "--digest=%s")
-        inputs += [distribution.file, distribution.metadata, distribution.digest]
-        if distribution.variant:
-            args.add("{}={}".format(distribution.file.path, distribution.variant.path), format = "--variant=%s")
-            inputs.append(distribution.variant)
-    for number, (wheels, name_file) in enumerate(_wheels_of_others(ctx)):
-        described = _described(ctx, wheels, name_file, number)
-        args.add(wheels.path, format = "--wheels=%s")
-        args.add(described.path, format = "--described=%s")
-        inputs += [wheels, described]
-    args.add_all([target[DistributionInfo].file for target in ctx.attr.static], format_each = "--static=%s")
-    args.add(ctx.attr.title, format = "--title=%s")
-    args.add(ctx.file._style, format = "--style=%s")
-    args.add(ctx.file._script, format = "--script=%s")
-    args.add_all(ctx.files.selector, format_each = "--selector=%s")
-    args.add(directory.path, format = "--output=%s")
+    others = _wheels_of_others(ctx)
     run_tool(
         ctx,
         tool = ctx.attr._index,
-        args = args,
-        inputs = inputs,
-        outputs = [directory],
+        inputs = {
+            "described": [_described(ctx, wheels, name_file, number) for number, (wheels, name_file) in enumerate(others)],
+            "digest": [distribution.digest for distribution in distributions],
+            "distribution": [distribution.file for distribution in distributions],
+            "metadata": [distribution.metadata for distribution in distributions],
+            "script": ctx.file._script,
+            "selector": ctx.files.selector,
+            "static": [target[DistributionInfo].file for target in ctx.attr.static],
+            "style": ctx.file._style,
+            "variant": {distribution.file.path: distribution.variant for distribution in distributions if distribution.variant},
+            "wheels": [wheels for wheels, _ in others],
+        },
+        values = {"title": ctx.attr.title},
+        outputs = {"output": directory},
         mnemonic = "RocmIndex",
         progress_message = "Writing index %{label}",
         use_default_shell_env = True,
@@ -117,8 +102,8 @@ Distributions of earlier builds are not in the directory.""",
         ),
         "static": attr.label_list(providers = [DistributionInfo], doc = "Distributions for `static/`."),
         "title": attr.string(default = "Python packages", doc = "Title of the landing page."),
-        "_describe": tool_attr("//tools/actions/describe:describe_tool"),
-        "_index": tool_attr("//tools/actions/index:index_tool"),
+        "_describe": tool_attr("//tools/actions:describe_tool"),
+        "_index": tool_attr("//tools/actions:index_tool"),
         "_script": attr.label(default = "//lib/index:page.js", allow_single_file = True),
         "_style": attr.label(default = "//lib/index:page.css", allow_single_file = True),
     },

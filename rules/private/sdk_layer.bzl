@@ -1,26 +1,24 @@
 """sdk_layer: makes the layer of a container image out of a wheel; sdk_install_scheme: where its files go."""
 
 load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
 def _is_devel(target):
     return PackageInfo in target and target[PackageInfo].definition.kind == "devel"
 
-def _devel_tree(ctx, args):
-    """Adds what the links of a devel package lead to to the arguments; returns the wheels, a list."""
-    if not _is_devel(ctx.attr.wheel):
-        if ctx.attr.beside and not PackageInfo in ctx.attr.wheel:
-            fail("{}: beside: {} has no links; expected the sdk_wheel of a devel package. Leave `beside` out".format(shown(ctx.label), shown(ctx.attr.wheel.label)))
-        return []
-    beside = [target[DistributionInfo].file for target in ctx.attr.beside]
-    links_to = [ctx.attr.links_to[DistributionInfo].file] if ctx.attr.links_to else []
-    args.add("--devel")
-    args.add_all(beside, format_each = "--beside=%s")
-    args.add_all(links_to, format_each = "--links-to=%s")
-    return beside + links_to
+def _linked_wheels(ctx):
+    """Returns the wheels that the links of a devel package lead to, by the tool's names for them; none of another package."""
+    if _is_devel(ctx.attr.wheel):
+        return {
+            "beside": [target[DistributionInfo].file for target in ctx.attr.beside],
+            "links_to": ctx.attr.links_to[DistributionInfo].file if ctx.attr.links_to else None,
+        }
+    if ctx.attr.beside and not PackageInfo in ctx.attr.wheel:
+        fail("{}: beside: {} has no links; expected the sdk_wheel of a devel package. Leave `beside` out".format(shown(ctx.label), shown(ctx.attr.wheel.label)))
+    return {}
 
 def _sbom(ctx):
     """Returns the bill of materials of what is in the layer, or None."""
@@ -30,20 +28,17 @@ def _sdk_layer_impl(ctx):
     scheme = ctx.attr.install_scheme[InstallSchemeInfo]
     layer = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
     descriptor = ctx.actions.declare_file(ctx.label.name + ".layer.json")
-    args = tool_args(ctx)
-    wheel = ctx.attr.wheel[DistributionInfo].file
-    args.add(wheel, format = "--wheel=%s")
-    args.add(scheme.site_packages, format = "--site-packages=%s")
-    args.add(scheme.scripts, format = "--scripts=%s")
-    args.add(scheme.python, format = "--python=%s")
-    args.add(layer, format = "--layer=%s")
-    args.add(descriptor, format = "--descriptor=%s")
     run_tool(
         ctx,
         tool = ctx.attr._layer,
-        args = args,
-        inputs = depset([wheel] + _devel_tree(ctx, args)),
-        outputs = [layer, descriptor],
+        inputs = {"wheel": ctx.attr.wheel[DistributionInfo].file} | _linked_wheels(ctx),
+        values = {
+            "devel": _is_devel(ctx.attr.wheel),
+            "python": scheme.python,
+            "scripts": scheme.scripts,
+            "site_packages": scheme.site_packages,
+        },
+        outputs = dict(layer = layer, descriptor = descriptor),
         mnemonic = "RocmLayer",
         progress_message = "Making layer %{label}",
         in_worker = True,
@@ -67,7 +62,7 @@ take layers as files accept, too. The layer of a devel package has the links of 
         "install_scheme": attr.label(mandatory = True, providers = [InstallSchemeInfo], doc = "The `sdk_install_scheme` of the image's Python."),
         "links_to": attr.label(providers = [DistributionInfo], doc = "For a devel package: the `sdk_wheel` of a package that users choose by GPU target. The layer then has only the links that the tree gets in addition when that package is installed. It goes above the layer without `links_to`, which images for all GPUs share."),
         "wheel": attr.label(mandatory = True, providers = [DistributionInfo], doc = "The `sdk_wheel` or `sdk_static_wheel`."),
-        "_layer": tool_attr("//tools/actions/layer:layer_tool"),
+        "_layer": tool_attr("//tools/actions:layer_tool"),
     },
     provides = [LayerInfo],
 )

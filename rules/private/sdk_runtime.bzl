@@ -3,8 +3,8 @@
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:providers.bzl", "PackageInfo")
 load("//rules/private/common:version_suffix.bzl", "check_version")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -14,18 +14,14 @@ def _sdk_runtime_impl(ctx):
     version = ctx.attr.version[BuildSettingInfo].value
     check_version(version, shown(ctx.label), shown(ctx.attr.version.label))
     table = ctx.actions.declare_file(ctx.label.name + ".json")
-    args = tool_args(ctx)
-    args.add(version, format = "--version=%s")
-    plans = [package[PackageInfo].plan for package in ctx.attr.packages]
-    for plan, distribution in zip(plans, ctx.attr.packages.values()):
-        args.add(plan, format = "--package={}=%s".format(distribution))
-    args.add(table, format = "--output=%s")
+    plans = [(distribution, package[PackageInfo].plan) for package, distribution in ctx.attr.packages.items()]
     run_tool(
         ctx,
         tool = ctx.attr._runtime,
-        args = args,
-        inputs = plans,
-        outputs = [table],
+        # One distribution may have a plan for each platform.
+        values = {"package": ["{}={}".format(distribution, plan.path) for distribution, plan in plans], "version": version},
+        others = [plan for _, plan in plans],
+        outputs = {"output": table},
         mnemonic = "RocmRuntime",
         progress_message = "Listing packages: %{label}",
     )
@@ -37,7 +33,7 @@ _sdk_runtime = rule(
     attrs = {
         "packages": attr.label_keyed_string_dict(mandatory = True, allow_empty = False, providers = [PackageInfo], doc = "Each `sdk_package` with libraries -> the name of its distribution. Packages for Windows may stand beside those for Linux."),
         "version": attr.label(mandatory = True, providers = [BuildSettingInfo], doc = "Build setting with the version of all packages."),
-        "_runtime": tool_attr("//tools/actions/runtime:runtime_tool"),
+        "_runtime": tool_attr("//tools/actions:runtime_tool"),
     },
 )
 

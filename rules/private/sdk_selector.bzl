@@ -1,11 +1,10 @@
 """sdk_selector: the distribution of an SDK that requires the packages for the GPU of the machine it is installed on."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private:sdk_sdist.bzl", "sdk_sdist")
-load("//rules/private:sdk_static_wheel.bzl", "sdk_static_wheel")
+load("//rules/private:small_distributions.bzl", "sdk_sdist", "sdk_static_wheel")
 load("//rules/private/common:gpu_targets.bzl", "TARGETS_ATTR", "members_of_packages")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/shared:labels.bzl", "hidden", "shown", "written")
+load("//rules/shared:names.bzl", "hidden", "shown", "written")
 
 visibility(["//rules"])
 

@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo", "string_flag")
 load("//rules/private/common:version_suffix.bzl", "check_version", "version_suffix")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 
 visibility(["//rules"])
 

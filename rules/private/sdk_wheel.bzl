@@ -4,10 +4,10 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
 load("//rules/private/common:placements.bzl", "placed")
 load("//rules/private/common:platform.bzl", "PLATFORM_ATTRS", "for_platform")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_args", "project_file", "requirement_of", "small_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_file", "project_inputs", "requirement_of", "small_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo", "PackageInfo")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -17,22 +17,18 @@ _XZ_THREADS = 2
 def _prove_platform_tag(ctx, package):
     """Declares the action that proves the platform tag; returns its report, an input of link."""
     report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
-    args = tool_args(ctx)
-    args.add(ctx.attr.distribution, format = "--distribution=%s")
-    args.add(shown(ctx.attr.platform_tag.label), format = "--setting=%s")
-    args.add(ctx.attr.platform_tag[BuildSettingInfo].value, format = "--tag=%s")
-    args.add(package.plan, format = "--plan=%s")
-    args.add(package.definition.kind, format = "--kind=%s")
-    args.add_all(package.builds_on, format_each = "--builds-on=%s")
-    args.add_all(package.facts, format_each = "--facts=%s")
-    args.add_all(ctx.attr.externals, format_each = "--external=%s")
-    args.add(report, format = "--output=%s")
     run_tool(
         ctx,
         tool = ctx.attr._platform_tag,
-        args = args,
-        inputs = depset([package.plan] + package.builds_on, transitive = [package.facts]),
-        outputs = [report],
+        inputs = {"builds_on": package.builds_on, "facts": package.facts, "plan": package.plan},
+        values = {
+            "distribution": ctx.attr.distribution,
+            "external": ctx.attr.externals,
+            "kind": package.definition.kind,
+            "setting": shown(ctx.attr.platform_tag.label),
+            "tag": ctx.attr.platform_tag[BuildSettingInfo].value,
+        },
+        outputs = {"output": report},
         mnemonic = "RocmPlatformTag",
         in_worker = True,
         progress_message = "Proving platform tag of %{label}",
@@ -42,50 +38,18 @@ def _prove_platform_tag(ctx, package):
 def _sbom(ctx, package, project):
     """Declares the action that writes the bill of materials, and returns it."""
     sbom = ctx.actions.declare_file(ctx.label.name + ".cdx.json")
-    args = tool_args(ctx)
-    args.add(project, format = "--project=%s")
-    args.add(package.plan, format = "--plan=%s")
-    args.add_all(package.indexes, format_each = "--index=%s")
-    args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
-    args.add_all(["{}={}".format(artifact, sha256) for artifact, sha256 in sorted(package.archives.items())], format_each = "--archive=%s")
-    if ctx.file.artifact_origins:
-        args.add(ctx.file.artifact_origins, format = "--origins=%s")
-    args.add(sbom, format = "--output=%s")
     run_tool(
         ctx,
         tool = ctx.attr._sbom,
-        args = args,
-        inputs = depset([project, package.plan] + ctx.files.artifact_origins, transitive = [package.indexes]),
-        outputs = [sbom],
+        inputs = {"index": package.indexes, "origins": ctx.file.artifact_origins, "plan": package.plan, "project": project},
+        values = {"archive": dict(sorted(package.archives.items())), "license_pattern": ctx.attr.license_patterns},
+        outputs = {"output": sbom},
         mnemonic = "RocmSbom",
         in_worker = True,
         progress_message = "Writing bill of materials of %{label}",
         use_default_shell_env = True,
     )
     return sbom
-
-def _link_args(ctx, package, project, report, outputs, files):
-    args = tool_args(ctx)
-    project_args(args, ctx, project, outputs.metadata, outputs.digest)
-    args.add(package.plan, format = "--plan=%s")
-    args.add(report, format = "--platform-tag=%s")
-    args.add_all(package.indexes, format_each = "--index=%s")
-    args.add_all(package.segments, format_each = "--segment=%s")
-    args.add(outputs.tag, format = "--tag=%s")
-    args.add(outputs.wheel, format = "--wheel=%s")
-    args.add_all(ctx.attr.license_patterns, format_each = "--license-pattern=%s")
-    args.add(ctx.attr.import_name, format = "--import-name=%s")
-    if package.definition.kind == "devel":
-        args.add(ctx.attr._devel_archive[BuildSettingInfo].value, format = "--devel=%s")
-        args.add(_XZ_THREADS, format = "--threads=%s")
-    if ctx.attr._verbose[BuildSettingInfo].value:
-        args.add("--verbose")
-    if ctx.file.console_scripts:
-        args.add(ctx.file.console_scripts, format = "--console-scripts=%s")
-    if ctx.file.python_packages:
-        args.add(ctx.file.python_packages, format = "--python-packages=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
-    return args
 
 def _check_python_code(ctx, kind, files):
     """Fails if a wheel lacks an import name or a module that it needs, or has Python packages in a tree that may be in an archive, where Python finds none."""
@@ -107,12 +71,9 @@ def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
     tag = "py3-none-" + ctx.attr.platform_tag[BuildSettingInfo].value
     name = file_name(ctx, "{}-{}-{}.whl".format(escaped(ctx.attr.distribution), version_of(ctx), tag))
-    outputs = struct(
-        wheel = ctx.actions.declare_file(name),
-        metadata = ctx.actions.declare_file(name + ".metadata"),
-        digest = ctx.actions.declare_file(name + ".digest.json"),
-        tag = tag,
-    )
+    wheel = ctx.actions.declare_file(name)
+    metadata = ctx.actions.declare_file(name + ".metadata")
+    digest = ctx.actions.declare_file(name + ".digest.json")
     project = project_file(ctx)
     sbom = _sbom(ctx, package, project)
     sbom_path = "{{dist_info}}/sboms/{}.cdx.json".format(ctx.attr.distribution)
@@ -121,19 +82,31 @@ def _sdk_wheel_impl(ctx):
 
     # As an input of link it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
+    devel_archive = ctx.attr._devel_archive[BuildSettingInfo].value if package.definition.kind == "devel" else None
     run_tool(
         ctx,
         tool = ctx.attr._link,
-        args = _link_args(ctx, package, project, report, outputs, files),
-        inputs = depset(
-            [project, report, ctx.file.description, package.plan] + files.values() + ctx.files.console_scripts + ctx.files.python_packages,
-            transitive = [package.indexes, package.segments],
-        ),
-        outputs = [outputs.wheel, outputs.metadata, outputs.digest],
+        inputs = project_inputs(ctx, project, files) | {
+            "console_scripts": ctx.file.console_scripts,
+            "index": package.indexes,
+            "plan": package.plan,
+            "platform_tag": report,
+            "python_packages": ctx.file.python_packages,
+            "segment": package.segments,
+        },
+        values = {
+            "devel": devel_archive,
+            "import_name": ctx.attr.import_name,
+            "license_pattern": ctx.attr.license_patterns,
+            "tag": tag,
+            "threads": _XZ_THREADS,
+            "verbose": ctx.attr._verbose[BuildSettingInfo].value,
+        },
+        outputs = dict(wheel = wheel, metadata = metadata, digest = digest),
         mnemonic = "RocmLink",
         in_worker = True,
         progress_message = "Linking wheel " + name,
-        compresses_xz = ctx.attr._devel_archive[BuildSettingInfo].value == "tar.xz" and package.definition.kind == "devel",
+        compresses_xz = devel_archive == "tar.xz",
         use_default_shell_env = True,
         # Otherwise a cache stores the bulk twice, as segments and in wheels, and once more per version.
         execution_requirements = {"no-remote-cache-upload": ""},
@@ -141,18 +114,11 @@ def _sdk_wheel_impl(ctx):
     name_file = ctx.actions.declare_file(ctx.label.name + ".name")
     ctx.actions.write(name_file, name)
     return [
-        DefaultInfo(files = depset([outputs.wheel])),
+        DefaultInfo(files = depset([wheel])),
         OutputGroupInfo(plan = depset([package.plan]), platform_tag = depset([report]), sbom = depset([sbom])),
-        DistributionInfo(
-            digest = outputs.digest,
-            file = outputs.wheel,
-            metadata = outputs.metadata,
-            requirement = requirement_of(ctx),
-            sbom = sbom,
-            variant = None,
-        ),
+        DistributionInfo(digest = digest, file = wheel, metadata = metadata, requirement = requirement_of(ctx), sbom = sbom, variant = None),
         package,
-        PyWheelInfo(wheel = outputs.wheel, name_file = name_file),
+        PyWheelInfo(wheel = wheel, name_file = name_file),
     ]
 
 sdk_wheel = rule(
@@ -181,9 +147,9 @@ sdk_wheel = rule(
             doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. A row may have `requires`, a list of requirements, which the wheel gets together with the package. The build notes packages that it leaves out, because the package does not contain them, unless their row has `optional: true`.",
         ),
         "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
-        "_link": tool_attr("//tools/actions/link:link_tool"),
-        "_platform_tag": tool_attr("//tools/actions/platform_tag:platform_tag_tool"),
-        "_sbom": tool_attr("//tools/actions/sbom:sbom_tool"),
+        "_link": tool_attr("//tools/actions:link_tool"),
+        "_platform_tag": tool_attr("//tools/actions:platform_tag_tool"),
+        "_sbom": tool_attr("//tools/actions:sbom_tool"),
         "_verbose": attr.label(default = "//rules/settings:verbose"),
     },
     cfg = for_platform,

@@ -33,18 +33,18 @@ def _options_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, "RocmRequireSdk")
     asserts.equals(env, [
-        "--specifier=>=1,<2",
+        "--allow-missing=other_*",
         "--device=gfx942",
-        "--local-version=ours",
+        "--drop-bundled",
+        "--externals=libtorch*",
         "--init-py=user",
         "--leave=libz.so*",
-        "--externals=libtorch*",
+        "--local-version=ours",
+        "--specifier=>=1,<2",
         "--take=libm.so*",
-        "--allow-missing=other_*",
-        "--drop-bundled",
+        "--compression=small",
         "--drop-signatures",
         "--rewrite-record",
-        "--compression=small",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk", "--wheel"))])
     return analysistest.end(env)
 

@@ -24,12 +24,12 @@ def _options_impl(ctx):
     env = analysistest.begin(ctx)
     (action,) = actions_of(env, "RocmSplitWheel")
     asserts.equals(env, [
-        "--targets=gfx942,gfx1100",
         "--shape=wheel-variants",
+        "--targets=gfx942,gfx1100",
         "--whole=*.bin",
+        "--compression=fast",
         "--drop-signatures",
         "--rewrite-record",
-        "--compression=fast",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--wheels"))])
     return analysistest.end(env)
 

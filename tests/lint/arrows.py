@@ -67,6 +67,8 @@ def _labels(node: ast.AST) -> Iterator[str]:
 
 
 def _is_test(call: ast.AST) -> bool:
+    if isinstance(call, ast.ListComp):  # One test for each of several.
+        return _is_test(call.elt)
     return _calls(call, *TESTS) or (
         isinstance(call, ast.Call) and any(keyword.arg == "testonly" for keyword in call.keywords)
     )

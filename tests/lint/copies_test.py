@@ -24,7 +24,7 @@ def test_suffixes_of_archives() -> None:
 
 
 def test_components_of_artifacts() -> None:
-    assert listed("rules/shared/artifact_names.bzl", "COMPONENTS") == set(COMPONENTS)
+    assert listed("rules/shared/names.bzl", "COMPONENTS") == set(COMPONENTS)
 
 
 def test_values_of_compression() -> None:

@@ -32,7 +32,7 @@ STUMBLING: Final = {
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
-    "rules/private/sdk_requiring_wheel.bzl": "its tool and init_py load ROCm",
+    "rules/private/new_wheels.bzl": "its tool and init_py load ROCm",
 }
 
 

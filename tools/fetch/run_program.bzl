@@ -7,14 +7,13 @@ of is watched: when one changes, what was fetched with it is fetched again.
 visibility(["//..."])
 
 # What the catalog's programs consist of.
-CATALOG_SOURCES = [Label("//tools/fetch/catalog:" + name) for name in [
+CATALOG_SOURCES = [Label("//tools/fetch:catalog/" + name) for name in [
     "archive.py",
     "catalog.py",
     "names.py",
     "one_archive.py",
     "repository.py",
     "scan.py",
-    "unpack.py",
 ]] + [
     Label("//lib/common:arguments.py"),
     Label("//lib/common:program.py"),
@@ -31,7 +30,7 @@ _UTF8 = ["-X", "utf8"]
 # Isolated Python has no search path but its own, so it is told where the module's sources begin.
 _ISOLATED = ["-I", "-B", "-c"]
 _BOOTSTRAP = "import sys, importlib; sys.path.insert(0, sys.argv.pop(1)); sys.exit(importlib.import_module(sys.argv.pop(1)).main(sys.argv[1:]))"
-_ANCHOR = Label("//tools/fetch/catalog:catalog.py")
+_ANCHOR = Label("//tools/fetch:catalog/catalog.py")
 
 def fetching_python(ctx, purpose, with_pip = False):
     """Returns what every command begins with that runs Python while repositories are fetched.

@@ -84,18 +84,18 @@ def py_program(name, deps):
     """Declares the program of a folder: `{name}`, a library of the folder's modules, and `{name}_tool`, its `tool.py`.
 
     Args:
-        name: name of the library.
+        name: name of the folder, and of the library.
         deps: libraries that the modules import.
     """
     py_library(
         name = name,
-        srcs = native.glob(["*.py"], exclude = ["*_test.py"]),
+        srcs = native.glob([name + "/*.py"], exclude = ["**/*_test.py"]),
         visibility = ["//visibility:public"],
         deps = deps,
     )
     py_tool(
         name = name + "_tool",
-        main = native.package_name().replace("/", ".") + ".tool",
+        main = "{}.{}.tool".format(native.package_name().replace("/", "."), name),
         visibility = ["//visibility:public"],
         deps = [name],
     )

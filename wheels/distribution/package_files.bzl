@@ -1,7 +1,7 @@
 """package_files: the files of the package `rocm_wheels`."""
 
 load("@rules_python//python:defs.bzl", "PyInfo")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//wheels"])
 
@@ -29,14 +29,11 @@ def _package_files_impl(ctx):
         path = _path_in_package(file)
         if path:
             outputs[file] = ctx.actions.declare_file(path)
-    args = tool_args(ctx)
-    args.add_all(["{}={}".format(file.path, output.path) for file, output in outputs.items()], format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._package_files,
-        args = args,
-        inputs = outputs.keys(),
-        outputs = outputs.values(),
+        others = outputs.keys(),
+        outputs = {"file": {file.path: output for file, output in outputs.items()}},
         mnemonic = "PyPackage",
         progress_message = "Writing the package of %{label}",
     )

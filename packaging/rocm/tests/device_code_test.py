@@ -12,7 +12,7 @@ from fake_sdk import FakeSdk, distributions
 from rocm_sdk.detect import Gpu
 from rocm_sdk.device_code import libraries_without_code, missing_device_code
 from rocm_sdk.distributions import Distributions, parse_distributions
-from rocm_sdk.doctor.finding import Finding
+from rocm_sdk.doctor import Finding
 
 SPLIT, FAMILY, THIN = (parse_distributions(json.dumps(distributions(layout))) for layout in ("split", "family", "thin"))
 GFX942, GFX1103 = Gpu("gfx942", False, "kfd"), Gpu("gfx1103", True, "kfd")

@@ -17,9 +17,8 @@ from machines import Machine
 from rocm_sdk.detect import Answer, Gpu
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.distributions import PackageNames, parse_distributions
-from rocm_sdk.doctor import examine, frameworks, gpus, loading, other_rocm, packages
+from rocm_sdk.doctor import Finding, examine, frameworks, gpus, loading, other_rocm, packages
 from rocm_sdk.doctor.facts import Facts
-from rocm_sdk.doctor.finding import Finding
 from rocm_sdk.doctor.loading import Loaded
 from rocm_sdk.installation import InstalledPackage
 

@@ -12,8 +12,8 @@ from rocm_sdk.devel import devel_root
 from rocm_sdk.distributions import parse_distributions
 from rocm_sdk.installation import installed_packages
 from rocm_sdk.kpack import archive_places
+from rocm_sdk.selfcheck import FailureError
 from rocm_sdk.selfcheck.binaries import check_device_archives
-from rocm_sdk.selfcheck.check import FailureError
 from trees import TREE
 
 from develop.testing.tiny_library import kpack_reference, kpacked, tiny_library

@@ -14,7 +14,7 @@ EXAMINE = """
 import sys
 from pathlib import Path
 from rocm_sdk.doctor.examine import examine
-from rocm_sdk.doctor.finding import format_findings
+from rocm_sdk.doctor import format_findings
 print(format_findings(examine(Path(sys.argv[1])), as_json=True))
 """
 

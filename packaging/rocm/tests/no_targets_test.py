@@ -11,7 +11,7 @@ from rocm_sdk.detect import Gpu
 from rocm_sdk.device_code import missing_device_code
 from rocm_sdk.distributions import Distributions, parse_distributions
 from rocm_sdk.libraries import find_libraries, find_tree
-from rocm_sdk.selfcheck.check import SkipError
+from rocm_sdk.selfcheck import SkipError
 from rocm_sdk.selfcheck.packages import check_target
 from rocm_sdk.targets import select_target
 

@@ -1,7 +1,7 @@
 """What packages for GPUs are for: targets, of which families are short for several."""
 
 load("//lib/gpus:gpu_table.bzl", "FAMILIES")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 
 visibility(["//rules/private/..."])
 

@@ -4,10 +4,10 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:placements.bzl", "check_path")
 load("//rules/private/common:platform.bzl", "WINDOWS_ATTRS", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "PackageInfo")
-load("//rules/private/common:units.bzl", "artifact_id", "located_file")
+load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/private/common:version_suffix.bzl", "VERSION_SUFFIX_ATTRS", "with_suffix")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules/..."])
 
@@ -20,8 +20,8 @@ PACKAGE_ATTRS = {
     "include": attr.string_list(doc = "Glob patterns. If given, the package contains only matching paths."),
     "_compression": attr.label(default = "//rules/settings:compression"),
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
-    "_pack": tool_attr("//tools/actions/pack:pack_tool"),
-    "_plan": tool_attr("//tools/actions/plan:plan_tool"),
+    "_pack": tool_attr("//tools/actions:pack_tool"),
+    "_plan": tool_attr("//tools/actions:plan_tool"),
     "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS
 
@@ -61,24 +61,18 @@ def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False
 def _plan(ctx, member, artifacts, edits, checked):
     """Declares the plan action; `edits` maps each unit that is packed to the edit file that pack reads."""
     plan = ctx.actions.declare_file(member.name + ".plan.json")
-    manifests = [artifact.manifest for artifact in artifacts]
-    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
-    builds_on = [package[PackageInfo].plan for package in ctx.attr.builds_on]
-    args = tool_args(ctx)
-    args.add(member.definition, format = "--definition=%s")
-    args.add_all(manifests, format_each = "--manifest=%s")
-    args.add_all(facts, format_each = "--facts=%s")
-    args.add_all(builds_on, format_each = "--builds-on=%s")
-    args.add(plan, format = "--output=%s")
-    for unit, edit in edits.items():
-        args.add("--edit={}={}".format(unit, edit.path))
-    args.add_all(["--launchers={}={}".format(artifact_id(artifact), artifact.units[0].id) for artifact in artifacts])
     run_tool(
         ctx,
         tool = ctx.attr._plan,
-        args = args,
-        inputs = [member.definition] + manifests + facts + builds_on + checked,
-        outputs = [plan] + edits.values(),
+        inputs = {
+            "builds_on": [package[PackageInfo].plan for package in ctx.attr.builds_on],
+            "definition": member.definition,
+            "facts": [unit.facts for artifact in artifacts for unit in artifact.units],
+            "manifest": [artifact.manifest for artifact in artifacts],
+        },
+        values = {"launchers": {artifact_id(artifact): artifact.units[0].id for artifact in artifacts}},
+        others = checked,
+        outputs = dict(output = plan, edit = edits),
         mnemonic = "RocmPlan",
         in_worker = True,
         progress_message = "Planning package " + member.package,
@@ -87,26 +81,23 @@ def _plan(ctx, member, artifacts, edits, checked):
 
 def _pack(ctx, artifact, unit, edits, segments, indexes):
     """Declares the pack action of one unit, for all packages; each list has one file per package."""
-    launchers = [] if unit.is_big_file else [ctx.executable._launcher]
     name = unit.id.rpartition("/")[2] if unit.is_big_file else unit.id
-    args = tool_args(ctx)
-    args.add_all(edits, format_each = "--edits=%s")
-    args.add(artifact_id(artifact), format = "--artifact=%s")
-    args.add(unit.manifest, format = "--manifest=%s")
-    args.add_all(launchers, format_each = "--launcher=%s")
-    args.add(ctx.attr._compression[BuildSettingInfo].value, format = "--compression=%s")
-    args.add(unit.threads, format = "--threads=%s")
-    if ctx.attr._verbose[BuildSettingInfo].value:
-        args.add("--verbose")
-    args.add_all(segments, format_each = "--segment=%s")
-    args.add_all(indexes, format_each = "--index=%s")
-    args.add_all(unit.files, map_each = located_file, format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._pack,
-        args = args,
-        inputs = depset(edits + [unit.manifest] + launchers, transitive = [unit.files]),
-        outputs = segments + indexes,
+        inputs = {
+            "edits": edits,
+            "launcher": None if unit.is_big_file else ctx.executable._launcher,
+            "manifest": unit.manifest,
+        },
+        values = {
+            "artifact": artifact_id(artifact),
+            "compression": ctx.attr._compression[BuildSettingInfo].value,
+            "threads": unit.threads,
+            "verbose": ctx.attr._verbose[BuildSettingInfo].value,
+        },
+        located = unit.files,
+        outputs = dict(segment = segments, index = indexes),
         mnemonic = "RocmPack",
         in_worker = True,
         progress_message = "Packing {}: {}".format(ctx.label.name, name),

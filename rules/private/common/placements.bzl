@@ -1,6 +1,6 @@
 """Placements: labels of single files, each with a path."""
 
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 
 visibility(["//rules/..."])
 

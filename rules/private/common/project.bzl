@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
 load("//rules/private/common:version_suffix.bzl", "check_version")
-load("//rules/shared:labels.bzl", "shown", "written")
+load("//rules/shared:names.bzl", "shown", "written")
 
 visibility(["//rules/..."])
 
@@ -180,28 +180,12 @@ def project_file(ctx):
     }))
     return project
 
-def project_args(args, ctx, project, metadata, digest):
-    """Adds the arguments that link and sdist share.
+def project_inputs(ctx, project, files):
+    """Returns what all programs read that write a distribution, for `inputs` of `run_tool`.
 
     Args:
-        args: the action's Args.
         ctx: context of a rule with PROJECT_ATTRS.
         project: File, from `project_file`.
-        metadata: File to be written: the core metadata.
-        digest: File to be written: filename, size and SHA-256.
+        files: dict of string to File, from `small_files`.
     """
-    args.add(project, format = "--project=%s")
-    args.add(ctx.file.description, format = "--description=%s")
-    args.add(metadata, format = "--metadata=%s")
-    args.add(digest, format = "--digest=%s")
-
-def extra_args(args, ctx):
-    """Adds the requirements of extras.
-
-    Args:
-        args: the action's Args.
-        ctx: context of a rule with PROJECT_ATTRS and the attribute `extras`.
-    """
-    version = version_of(ctx)
-    for extra, requirements in sorted(ctx.attr.extras.items()):
-        args.add_all(["{}={}".format(extra, requirement.replace("{version}", version)) for requirement in requirements], format_each = "--extra=%s")
+    return {"description": ctx.file.description, "file": dict(sorted(files.items())), "project": project}

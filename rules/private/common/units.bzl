@@ -3,9 +3,8 @@
 # Packages are as good as what Bazel notices of the artifacts' edits.
 load("@bazel_server//:checked.bzl", "CHECKED")  # @unused
 load("//rules/private/common:providers.bzl", "ArtifactInfo")
-load("//rules/shared:artifact_names.bzl", "COMPONENTS", "artifact_parts")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "COMPONENTS", "artifact_parts", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules/..."])
 
@@ -15,11 +14,7 @@ _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
 
-INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions/inspect:inspect_tool")}
-
-def located_file(file):
-    """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""
-    return "{}={}".format(file.short_path, file.path)
+INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions:inspect_tool")}
 
 def artifact_id(artifact):
     """Returns an artifact's whole name, `{name}_{component}_{target}`, from its ArtifactInfo."""
@@ -44,18 +39,13 @@ def _inspect_unit(ctx, artifact, unit, identity):
     facts = ctx.actions.declare_file("{}.facts/{}.json".format(ctx.label.name, identity))
     files = depset(unit.files)
     inspected = [file for file in unit.files if file.extension not in _DATA_EXTENSIONS]
-    args = tool_args(ctx)
-    args.add(artifact, format = "--artifact=%s")
-    args.add(identity, format = "--unit=%s")
-    args.add(unit.manifest, format = "--manifest=%s")
-    args.add(facts, format = "--output=%s")
-    args.add_all(inspected, map_each = located_file, format_each = "--file=%s")
     run_tool(
         ctx,
         tool = ctx.attr._inspect,
-        args = args,
-        inputs = depset([unit.manifest] + inspected),
-        outputs = [facts],
+        values = {"artifact": artifact, "unit": identity},
+        inputs = {"manifest": unit.manifest},
+        located = inspected,
+        outputs = {"output": facts},
         mnemonic = "RocmInspect",
         in_worker = True,
         progress_message = "Inspecting {}: {}".format(artifact, unit.name.rpartition("/")[2]),

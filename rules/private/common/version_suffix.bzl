@@ -1,7 +1,7 @@
 """Versions, and the version suffix: part of the names of trees, so that two versions can be installed side by side."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/shared:labels.bzl", "shown")
+load("//rules/shared:names.bzl", "shown")
 
 visibility(["//rules/..."])
 

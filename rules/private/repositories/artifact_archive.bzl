@@ -72,7 +72,9 @@ def _artifact_archive_impl(rctx):
         rctx.name,
         "--output",
         rctx.path("."),
-    ] + (["--size", rctx.attr.bytes, "--sha256", rctx.attr.sha256] if rctx.attr.urls else []) + decoder + _limits(rctx), rctx.attr._sources)
+        "--sha256",
+        rctx.attr.sha256,
+    ] + decoder + _limits(rctx), rctx.attr._sources)
     if rctx.attr.urls:
         rctx.delete(archive)
 
@@ -82,8 +84,6 @@ artifact_archive = repository_rule(
     attrs = {
         "artifact": attr.string(mandatory = True, doc = "`{name}_{component}_{target}`."),
         "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
-        # Not `size`: that attribute is for tests alone, and crashes Bazel 7 here.
-        "bytes": attr.string(doc = "Size of the archive, in decimal, if it is downloaded."),
         "file": attr.string(doc = "Absolute path of the archive, if it is a file of the machine."),
         "lock_file": attr.string(doc = "The lock file that names the archive, for errors."),
         "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),

@@ -10,7 +10,7 @@ A directory without a line is watched by the rule, as trees. Then a change goes 
 that dangles, or leads to equal content; an archive that is added or removed is an error until the server is restarted.
 """
 
-load("//rules/shared:artifact_names.bzl", "archive_repository_name")
+load("//rules/shared:names.bzl", "archive_repository_name")
 load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_suffix", "artifact_archive")
 

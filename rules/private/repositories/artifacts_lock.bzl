@@ -3,31 +3,14 @@
 `docs/rocm/artifacts.md` has the format of the lock file.
 """
 
-load("//rules/shared:artifact_names.bzl", "archive_repository_name", "artifact_parts")
+load("//rules/shared:names.bzl", "archive_repository_name", "artifact_parts")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
 load(":artifact_archive.bzl", "archive_suffix", "artifact_archive")
 
 visibility(["//rules/..."])
 
 _VERSION = 1
 _KEYS = {"archives": "list", "base_urls": "list"}
-
-_LISTING = '''"""The artifacts that {file} names."""
-
-{loads}SPLIT = {split}
-
-DIST_TARGETS = {dist_targets}
-
-ARTIFACTS = [
-{rows}]
-'''
-
-# The artifacts of this name tell about the build, as in a directory.
-_BASE = "base"
-_LOAD = """load("@{repository}//:artifacts.bzl", _DIST_TARGETS_{at} = "DIST_TARGETS", _SPLIT_{at} = "SPLIT")
-"""
-
-_ROW = """    struct(name = {name}, component = {component}, target = {target}, label = str(Label({label}))),
-"""
 
 def _is_archive(one):
     """Returns whether an element of `archives` has all that is needed."""
@@ -94,7 +77,6 @@ def locked_artifacts(mctx, name, file):
         artifact_archive(
             name = repositories[one["name"]],
             artifact = one["name"],
-            bytes = str(one["size"]),
             lock_file = file,
             sha256 = one["sha256"],
             suffix = archive_suffix(one["url"]),
@@ -109,22 +91,10 @@ def locked_artifacts(mctx, name, file):
 def _locked_listing_impl(rctx):
     if rctx.attr.error:
         fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
-    rows, tellers = [], []
-    for artifact, repository in sorted(rctx.attr.repositories.items()):
-        name, component, target = artifact_parts(artifact)
-        label = "@{}//:{}".format(repository, artifact.replace(":", "%3A"))
-        if name == _BASE:
-            tellers.append(repository)
-        rows.append(_ROW.format(name = repr(name), component = repr(component), target = repr(target), label = repr(label)))
-    rctx.file("BUILD.bazel", "")
-    rctx.file("artifacts.bzl", _LISTING.format(
-        dist_targets = " or ".join(["_DIST_TARGETS_{}".format(at) for at in range(len(tellers))]) or "[]",
-        file = rctx.attr.file,
-        loads = "".join([_LOAD.format(at = at, repository = repository) for at, repository in enumerate(tellers)] + (["\n"] if tellers else [])),
-        rows = "".join(rows),
-        split = " or ".join(["_SPLIT_{}".format(at) for at in range(len(tellers))]) or "False",
-    ))
-    rctx.file("artifacts.json", json.encode({"artifacts": {artifact: False for artifact in rctx.attr.repositories}}) + "\n")
+    run_program(rctx, "tools.fetch.catalog.catalog", ["--output", rctx.path("."), "--named-by", rctx.attr.file] + [
+        "--archived={}={}".format(artifact, repository)
+        for artifact, repository in rctx.attr.repositories.items()
+    ], rctx.attr._sources)
 
 locked_listing = repository_rule(
     doc = "Lists what a lock file names, with labels of the archives' repositories; fetches only those that tell about the build.",
@@ -133,5 +103,6 @@ locked_listing = repository_rule(
         "error": attr.string(doc = "What is wrong with the lock file."),
         "file": attr.string(mandatory = True, doc = "The lock file."),
         "repositories": attr.string_dict(doc = "Artifacts, and the names of their repositories."),
+        "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
     },
 )

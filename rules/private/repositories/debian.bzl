@@ -13,11 +13,11 @@ visibility(["//rules/private/..."])
 
 _SOURCES = CATALOG_SOURCES + [
     "//lib/elf:library_name.py",
-    "//tools/fetch/debian:apt.py",
-    "//tools/fetch/debian:sources.py",
-    "//tools/fetch/debian:table.py",
-    "//tools/fetch/debian:tool.py",
-    "//tools/fetch/debian:unpack.py",
+    "//tools/fetch:debian/apt.py",
+    "//tools/fetch:debian/sources.py",
+    "//tools/fetch:debian/table.py",
+    "//tools/fetch:debian/tool.py",
+    "//tools/fetch:debian/unpack.py",
 ]
 
 _EXPORTED = """

@@ -5,8 +5,8 @@ load("//rules/private/common:gpu_targets.bzl", "members_of_packages")
 load("//rules/private/common:platform.bzl", "LINUX_ATTRS", "for_linux", "is_for_windows")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "CoverageInfo")
 load("//rules/private/common:units.bzl", "artifact_id")
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -35,21 +35,15 @@ def _compute(ctx):
         "text": ctx.actions.declare_file(ctx.label.name + ".txt"),
     }
     artifacts = [artifact[ArtifactInfo] for artifact in ctx.attr.artifacts]
-    documents = [artifact.manifest for artifact in artifacts]
-    facts = [unit.facts for artifact in artifacts for unit in artifact.units]
-    args = tool_args(ctx)
-    args.add_all(documents, format_each = "--manifest=%s")
-    args.add_all(facts, format_each = "--facts=%s")
-    if is_for_windows(ctx):
-        args.add("--platform=windows")
-    for kind, output in outputs.items():
-        args.add(output, format = "--{}=%s".format(kind))
     run_tool(
         ctx,
         tool = ctx.attr._coverage,
-        args = args,
-        inputs = documents + facts,
-        outputs = outputs.values(),
+        inputs = {
+            "facts": [unit.facts for artifact in artifacts for unit in artifact.units],
+            "manifest": [artifact.manifest for artifact in artifacts],
+        },
+        values = {"platform": "windows" if is_for_windows(ctx) else "linux"},
+        outputs = outputs,
         mnemonic = "RocmCoverage",
         progress_message = "Finding out which library has device code for which GPU: %{label}",
     )
@@ -64,23 +58,18 @@ def _check(ctx, computed, committed):
         table = ctx.actions.declare_file(ctx.label.name + ".json"),
         targets = ctx.attr.targets,
     )
-    args = tool_args(ctx)
-    args.add(computed, format = "--computed=%s")
-    if committed:
-        args.add(committed, format = "--expected=%s")
-        args.add("--committed=" + committed.short_path)
-    args.add("--accept=bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"))
-    args.add_all(ctx.attr.compared, format_each = "--compared=%s")
-    args.add_all(["{}={}".format(name, ",".join(targets)) for name, targets in members_of_packages(ctx).items()], format_each = "--package=%s")
-    args.add(ctx.attr.targets_option, format = "--targets-option=%s")
-    for name, output in {"lacks": info.lacks, "stamp": info.checked, "table": info.table}.items():
-        args.add(output, format = "--{}=%s".format(name))
     run_tool(
         ctx,
         tool = ctx.attr._check,
-        args = args,
-        inputs = [computed] + ([committed] if committed else []),
-        outputs = [info.checked, info.lacks, info.table],
+        inputs = {"computed": computed, "expected": committed},
+        values = {
+            "accept": "bazel run {}_update".format(shown(ctx.label)) + ("" if committed else " -- FILE"),
+            "committed": committed.short_path if committed else None,
+            "compared": ctx.attr.compared,
+            "package": {name: ",".join(targets) for name, targets in members_of_packages(ctx).items()},
+            "targets_option": ctx.attr.targets_option,
+        },
+        outputs = dict(stamp = info.checked, lacks = info.lacks, table = info.table),
         mnemonic = "RocmCoverageCheck",
         progress_message = "Checking which library has device code for which GPU: %{label}",
     )
@@ -112,8 +101,8 @@ _rocm_coverage = rule(
         "expected_option": attr.string(doc = "Command-line option that sets `expected`, if your packages have one: `--//my:coverage`. Messages name it instead of the attribute."),
         "targets": attr.string_list_dict(doc = "Packages and their GPU targets, as in `sdk_gpu_packages`. The build stops if one lacks a library that nearly all other targets have."),
         "targets_option": attr.string(doc = "Command-line option that sets `targets`, if your packages have one. Messages name it instead of the attribute."),
-        "_check": tool_attr("//tools/actions/coverage:check_tool"),
-        "_coverage": tool_attr("//tools/actions/coverage:coverage_tool"),
+        "_check": tool_attr("//tools/actions:check_tool"),
+        "_coverage": tool_attr("//tools/actions:coverage_tool"),
     },
     cfg = for_linux,
     provides = [CoverageInfo],
@@ -134,7 +123,7 @@ def rocm_coverage(name, **kwargs):
     common = {key: value for key, value in kwargs.items() if key in ["tags", "visibility", "testonly"]}
     for group in ["computed", "lacks", "settings", "table"]:
         native.filegroup(name = "{}_{}".format(name, group), srcs = [name], output_group = group, **common)
-    program = Label("//tools/actions/coverage:update.py")
+    program = Label("//tools/actions:coverage/update.py")
     py_binary(
         name = name + "_update",
         srcs = [program],
@@ -143,6 +132,6 @@ def rocm_coverage(name, **kwargs):
         data = [name + "_computed", name + "_settings"],
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
-        deps = [Label("//tools/actions/coverage")],
+        deps = [Label("//tools/actions:coverage")],
         **common
     )

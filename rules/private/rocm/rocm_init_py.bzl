@@ -1,7 +1,7 @@
 """rocm_init_py: writes the module that loads ROCm's libraries before a framework's extensions."""
 
-load("//rules/shared:labels.bzl", "shown")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -11,19 +11,16 @@ def _rocm_init_py_impl(ctx):
     if ctx.attr.fail_on_version_mismatch and not ctx.attr.check_version:
         fail("{}: fail_on_version_mismatch needs check_version, such as \"7.10.*\"".format(shown(ctx.label)))
     output = ctx.actions.declare_file(ctx.attr.out)
-    args = tool_args(ctx)
-    args.add(output, format = "--output=%s")
-    args.add_all(ctx.attr.preload, format_each = "--preload=%s")
-    args.add_all(ctx.files.extensions, format_each = "--extension=%s")
-    args.add(ctx.attr.check_version, format = "--check-version=%s")
-    if ctx.attr.fail_on_version_mismatch:
-        args.add("--fail-on-version-mismatch")
     run_tool(
         ctx,
         tool = ctx.attr._init_py,
-        args = args,
-        inputs = ctx.files.extensions,
-        outputs = [output],
+        inputs = {"extension": ctx.files.extensions},
+        values = {
+            "check_version": ctx.attr.check_version,
+            "fail_on_version_mismatch": ctx.attr.fail_on_version_mismatch,
+            "preload": ctx.attr.preload,
+        },
+        outputs = {"output": output},
         mnemonic = "RocmInitPy",
         progress_message = "Writing %{output}",
     )
@@ -45,6 +42,6 @@ bring the libraries. Use the target as a source of a `py_library`.""",
         "fail_on_version_mismatch": attr.bool(doc = "Raise RuntimeError if another version is installed, instead of warning."),
         "out": attr.string(default = "_rocm_init.py", doc = "Path of the module, relative to the package of the target."),
         "preload": attr.string_list(doc = "Libraries to load, in this order, by the short names that `rocm_sdk.find_libraries` takes: `amdhip64`."),
-        "_init_py": tool_attr("//tools/actions/init_py:init_py_tool"),
+        "_init_py": tool_attr("//tools/actions:init_py_tool"),
     },
 )

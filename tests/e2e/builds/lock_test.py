@@ -180,13 +180,6 @@ def test_a_download_that_breaks_off_is_finished(locked: Locked) -> None:
     ]
 
 
-def test_a_wrong_size(locked: Locked) -> None:
-    """Which no honest lock file has."""
-    locked.lock()
-    locked.edit(size=5)
-    locked.refused("core-hip_lib_generic.tar.zst: has", "bytes; expected 5, as the lock file says")
-
-
 def test_a_lock_file_that_cannot_be_used(locked: Locked) -> None:
     """Only who builds from it hears of it."""
     path = locked.workspace.directory / LOCK

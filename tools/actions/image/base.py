@@ -1,4 +1,4 @@
-"""Reads the image that another is based on: an OCI image layout, or the tar of a root file system.
+"""Blobs of an image, and the image that another is based on: an OCI image layout, or the tar of a root file system.
 
 A layout is what `skopeo copy … oci:DIRECTORY` writes. A root file system is a tar as mmdebstrap or debootstrap makes
 it, plain or by gzip: it becomes one layer, as it is. Every byte that is taken is digested first.
@@ -7,6 +7,7 @@ it, plain or by gzip: it becomes one layer, as it is. Every byte that is taken i
 import gzip
 import hashlib
 import json
+import posixpath
 import re
 import tarfile
 import zlib
@@ -17,8 +18,48 @@ from typing import Any, BinaryIO, Final, cast
 
 from lib.common.digest import file_sha256
 from lib.common.program import ToolError
-from tools.actions.image.blobs import INDEX, Blob
 from tools.actions.layer.model import TAR, TAR_GZIP
+
+#: Media types of the OCI image specification 1.1.
+INDEX = "application/vnd.oci.image.index.v1+json"
+MANIFEST = "application/vnd.oci.image.manifest.v1+json"
+CONFIG = "application/vnd.oci.image.config.v1+json"
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A blob: its media type, its SHA-256 in hex, its size in bytes, and the bytes themselves."""
+
+    media_type: str
+    sha256: str
+    size: int
+    #: The bytes, or the file that has them.
+    data: bytes = b""
+    file: str = ""
+    #: What a manifest says of the blob.
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """Where an OCI image layout has the blob."""
+        return posixpath.join("blobs", "sha256", self.sha256)
+
+    def descriptor(self, **more: Any) -> dict[str, Any]:
+        """Return how a manifest or an index refers to the blob."""
+        about = {"annotations": dict(self.annotations)} if self.annotations else {}
+        return {"mediaType": self.media_type, "digest": f"sha256:{self.sha256}", "size": self.size, **about, **more}
+
+
+def json_bytes(document: Any) -> bytes:
+    """Return a document as an image has it: the same bytes for the same content."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def json_blob(media_type: str, document: Any) -> Blob:
+    """Return a blob with a JSON document."""
+    data = json_bytes(document)
+    return Blob(media_type, hashlib.sha256(data).hexdigest(), len(data), data=data)
+
 
 #: Media types of the layers that a base may have: as they are, and as Docker calls the same.
 LAYERS: Final = {

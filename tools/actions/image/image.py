@@ -11,8 +11,7 @@ from typing import Any, Final
 
 from lib.common.archive_time import archive_time
 from lib.common.program import ToolError, read_document
-from tools.actions.image.base import Base
-from tools.actions.image.blobs import CONFIG, MANIFEST, Blob, json_blob
+from tools.actions.image.base import CONFIG, MANIFEST, Base, Blob, json_blob
 from tools.actions.layer.model import LayerDescriptor
 
 # Bills of materials of an image: artifacts that refer to it (OCI image specification 1.1, `subject`).

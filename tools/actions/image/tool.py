@@ -8,8 +8,7 @@ from pathlib import Path
 from lib.common.arguments import read_arguments, run_program
 from lib.common.hard_link import link_or_copy
 from lib.common.program import ToolError, read_document
-from tools.actions.image.base import Base, read_base
-from tools.actions.image.blobs import INDEX, Blob, json_bytes
+from tools.actions.image.base import INDEX, Base, Blob, json_bytes, read_base
 from tools.actions.image.image import Image, ImageDefinition, make_image
 from tools.actions.layer.model import read_layer_descriptor
 

@@ -5,7 +5,7 @@ from packaging.metadata import Metadata
 from develop.testing.artifacts import file, link, plan
 from lib.plan.model import Definition
 from lib.wheel.metadata_writer import Project, core_metadata
-from tools.actions.link.license_texts import license_paths
+from tools.actions.link.tool import license_paths
 
 PATTERNS = ("share/doc/**/LICENSE*", "share/doc/**/copyright")
 CORE = Definition("core", "runtime", "_core", exclude=("share/doc/dropped/**",))

@@ -20,13 +20,12 @@ from lib.common.arguments import run_program
 from lib.common.digest import Digest
 from lib.common.program import Stopwatch, ToolError, named, note, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
-from lib.plan.model import Plan, Treatment, is_executable
+from lib.plan.model import Plan, Treatment, is_executable, matches
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, check_requirements, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
-from tools.actions.link.license_texts import license_paths
 from tools.actions.link.tar_stream import tar_runs, xz_runs
-from tools.actions.platform_tag.report import TagReport
+from tools.actions.platform_tag.needs import TagReport
 
 # Python packages inside a tree that users import: a path configuration file tells Python where they are.
 #
@@ -92,6 +91,21 @@ def path_file(rows: Iterable[dict[str, Any]], tree: str, import_name: str) -> li
     """Return the path configuration file for Python packages of a tree; none without any."""
     lines = dict.fromkeys(f"{tree}/{row['path']}\n" for row in rows)
     return [text_member(f"{import_name}.pth", "".join(lines).encode())] if lines else []
+
+
+#: What no License-File may hold (PEP 639: no glob, no parent, `/` alone divides); such a text is in the tree alone.
+_REFUSED = ("*", "..", "\\")
+
+
+def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
+    """Return the paths of a package's licence texts in its tree, sorted: packed files that match one of `patterns`.
+
+    Licence texts of artifacts stay in the tree, where ROCm's own tools and people look for them. PEP 639 wants them
+    beside the metadata, too: there installers and licence scanners find them, also those in the archive of a devel
+    package.
+    """
+    paths = (entry.path for entry in plan.entries if entry.is_packed_file)
+    return sorted(path for path in paths if matches(path, patterns) and not any(part in path for part in _REFUSED))
 
 
 #: The value of `devel` for files in the wheel.

@@ -19,7 +19,7 @@ from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import Definition, Found, Plan, Treatment
 from lib.wheel.deflated_run import small_run
 from tools.actions.link.tool import console_scripts, main
-from tools.actions.platform_tag.report import TagReport
+from tools.actions.platform_tag.needs import TagReport
 
 CORE = Definition("core", "runtime", "_core")
 DEVEL = Definition("devel", "devel", "_devel")

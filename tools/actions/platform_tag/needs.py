@@ -3,14 +3,16 @@
 Only what is packed counts. If this package, or a package that it builds on, has a library where the loader looks for
 it, the system need not have it. Its symbol versions do not count either: the files are built with this library.
 What a DLL needs is found in whichever directory of the packages it is, because `rocm_sdk` loads it from there by its
-full path; what a program for Windows needs, in its own directory alone.
+full path; what a program for Windows needs, in its own directory alone. A report says it; link reads in that which
+libraries users must have.
 """
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from lib.common.program import read_document
+from lib.common.program import ToolError, read_document
 from lib.plan.model import (
     COPIES,
     LIBRARY,
@@ -165,3 +167,39 @@ def collect(
             needs.setdefault((name, version or ""), Need(name, version, entry.path))
     ordered = {kind: tuple(need for _, need in sorted(needs.items())) for kind, needs in found.items()}
     return Needs(files=files, foreign=tuple(foreign), **ordered)
+
+
+#: Library -> symbol version -> the first file that needs it. The empty version is the library itself.
+Libraries = dict[str, dict[str, str]]
+
+
+@dataclass(frozen=True)
+class TagReport:
+    """What the files of a package need of a system; docs/sdk/metadata.md describes the fields."""
+
+    distribution: str
+    #: The platform tag of the oldest systems that the files run on.
+    lowest: str
+    #: What the next older systems lack, a sentence each.
+    because: list[str] = field(default_factory=list)
+    #: Number of programs and libraries.
+    files: int = 0
+    system: Libraries = field(default_factory=dict)
+    packaged: Libraries = field(default_factory=dict)
+    unreached: Libraries = field(default_factory=dict)
+    #: Those that the wheel declares in `externals`.
+    external: Libraries = field(default_factory=dict)
+    #: Paths of files for other architectures.
+    foreign: list[str] = field(default_factory=list)
+
+    def to_document(self) -> dict[str, Any]:
+        """Return the report as JSON data."""
+        return asdict(self)
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "TagReport":
+        """Read a report. Raises ToolError for other JSON data."""
+        try:
+            return cls(**document)
+        except TypeError as error:
+            raise ToolError(f"expected the report of a platform tag: {error}") from None

@@ -12,8 +12,7 @@ from lib.common.program import ToolError
 from lib.plan.model import Definition
 from lib.wheel.platform_policy import promises
 from tools.actions.inspect.tool import file_facts
-from tools.actions.platform_tag.needs import Need, Needs
-from tools.actions.platform_tag.report import TagReport
+from tools.actions.platform_tag.needs import Need, Needs, TagReport
 from tools.actions.platform_tag.tool import Judgement, check, judge, main, notes
 
 

@@ -33,7 +33,7 @@ from lib.common.program import ToolError, read_document
 from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import Plan
 from lib.wheel.metadata_writer import Project
-from tools.actions.link.license_texts import license_paths
+from tools.actions.link.tool import license_paths
 
 # Where artifacts come from, as the packages' authors say it: a JSON file, by the name of the artifact.
 #

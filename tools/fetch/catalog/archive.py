@@ -5,12 +5,11 @@ read by the decoder that zig builds. What a stream gives is the same for all thr
 """
 
 import gzip
-import hashlib
 import io
 import lzma
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
@@ -41,32 +40,6 @@ class Limits:
     ratio_from: int = 1 << 30
     #: Bytes of one header with its extensions: long names, that is. `tarfile` reads these at once.
     header: int = CHUNK
-
-
-class ArchiveSource(io.RawIOBase):
-    """The archive's own bytes, counted and hashed as they are read."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-        self._digest = hashlib.sha256()
-        self.position = 0
-
-    def readable(self) -> bool:
-        """Return that it can be read."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Read up to the size of the buffer; return how many bytes it were."""
-        size = self._file.readinto(buffer) or 0
-        self._digest.update(memoryview(buffer)[:size])
-        self.position += size
-        return size
-
-    def sha256(self) -> str:
-        """Read what is left, and return the SHA-256 of the whole file in hex."""
-        while self.read(CHUNK):
-            pass
-        return self._digest.hexdigest()
 
 
 class ZstdReader(io.RawIOBase):
@@ -105,9 +78,9 @@ class ZstdReader(io.RawIOBase):
 class ArchiveStream(io.BufferedIOBase):
     """The tar blocks of an archive, for `tarfile`, which may seek forward."""
 
-    def __init__(self, name: str, source: ArchiveSource, plain: BinaryIO, limits: Limits) -> None:
-        self._name = name
-        self._source = source
+    def __init__(self, file: io.FileIO, plain: BinaryIO, limits: Limits) -> None:
+        self._file = file
+        self._name = file.name
         self._plain = plain
         self._limits = limits
         self._position = 0
@@ -159,14 +132,14 @@ class ArchiveStream(io.BufferedIOBase):
                 )
 
     def _check_limits(self) -> None:
-        size, limits = self._position, self._limits
+        size, read, limits = self._position, self._file.tell(), self._limits
         if size > limits.size:
             raise CatalogError(
                 f"{self._name}: unpacks to more than {limits.size} bytes, {self._remedy('ARTIFACT_ARCHIVE_MAX_BYTES')}"
             )
-        if size > limits.ratio_from and size > limits.ratio * self._source.position:
+        if size > limits.ratio_from and size > limits.ratio * read:
             raise CatalogError(
-                f"{self._name}: {self._source.position} bytes of it unpack to {size}, more than {limits.ratio} times "
+                f"{self._name}: {read} bytes of it unpack to {size}, more than {limits.ratio} times "
                 f"as many, {self._remedy('ARTIFACT_ARCHIVE_MAX_RATIO')}"
             )
 
@@ -175,29 +148,30 @@ class ArchiveStream(io.BufferedIOBase):
         return f"which is the limit: no artifact should need that. If this one does, set --repo_env={variable}="
 
 
-def _decoder(path: Path, library: Path | None) -> ZstdDecoder:
+def _plain(file: io.FileIO, zstd: Path | None) -> BinaryIO:
+    """Return what a file is compressed from, by what its name ends with."""
+    raw = cast("BinaryIO", file)
+    match archive_suffix(file.name):
+        case ".tar.gz":
+            return cast("BinaryIO", gzip.GzipFile(fileobj=raw))
+        case ".tar.xz":
+            return cast("BinaryIO", lzma.LZMAFile(raw))
     try:
-        return ZstdDecoder(WINDOW_LOG, library)
+        decoder = ZstdDecoder(WINDOW_LOG, zstd)
     except (ZstdError, OSError) as error:
-        raise CatalogError(f"{path}: zstd's decoder cannot be loaded: {error}") from None
+        raise CatalogError(f"{file.name}: zstd's decoder cannot be loaded: {error}") from None
+    return cast("BinaryIO", io.BufferedReader(ZstdReader(raw, decoder), CHUNK))
 
 
 @contextmanager
-def open_archive(path: Path, limits: Limits, zstd: Path | None = None) -> Iterator[tuple[ArchiveStream, ArchiveSource]]:
-    """Open an archive by what its name ends with; `zstd` is the decoder's library if it is not beside its module.
+def open_archive(path: Path, limits: Limits, zstd: Path | None = None) -> Iterator[ArchiveStream]:
+    """Open an archive; `zstd` is the decoder's library if it is not beside its module.
 
     What is wrong with it is raised when it is read, as CatalogError.
     """
-    with ExitStack() as stack:
-        source = stack.enter_context(ArchiveSource(stack.enter_context(path.open("rb", buffering=0))))
-        raw = cast("BinaryIO", source)
-        match archive_suffix(path.name):
-            case ".tar.gz":
-                plain = cast("BinaryIO", stack.enter_context(gzip.GzipFile(fileobj=raw)))
-            case ".tar.xz":
-                plain = cast("BinaryIO", stack.enter_context(lzma.LZMAFile(raw)))
-            case ".tar.zst":
-                plain = cast("BinaryIO", io.BufferedReader(ZstdReader(raw, _decoder(path, zstd)), CHUNK))
-            case _:
-                raise CatalogError(f"{path}: expected an archive: .tar.zst, .tar.xz or .tar.gz")
-        yield ArchiveStream(str(path), source, plain, limits), source
+    try:
+        file = io.FileIO(str(path))
+    except OSError as error:
+        raise CatalogError(f"{path}: cannot be read: {error.strerror}") from None
+    with file, _plain(file, zstd) as plain:
+        yield ArchiveStream(file, plain, limits)

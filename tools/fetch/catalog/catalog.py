@@ -10,8 +10,8 @@ label can hold, and records the truth in a manifest that travels beside the file
 writes into the output directory `BUILD.bazel`, `artifacts.bzl`, `manifests/*.json`,
 `files/…`, and for the rule to watch, `files_read.txt`, `trees.txt` and `directories.txt`. Archives in
 the directory are targets of repositories of their own (see `tools.fetch.catalog.one_archive`),
-which `--archived FILE=REPOSITORY` names. It needs the standard library alone, because it
-runs before anything is fetched.
+which `--archived FILE=REPOSITORY` names. For a lock file, `--archived ARTIFACT=REPOSITORY` alone names what is listed.
+It needs the standard library alone, because it runs before anything is fetched.
 
     python3 -m tools.fetch.catalog.catalog --artifacts DIR --list-archives
 
@@ -40,9 +40,9 @@ from tools.fetch.catalog.scan import scan
 class Arguments:
     """What the rule says."""
 
-    artifacts: Path  #: Directory of artifact folders and archives.
+    artifacts: Path | None  #: Directory of artifact folders and archives; without it, `archived` has all artifacts.
     list_archives: bool  #: Whether to print the archives, each with a stamp, instead.
-    archived: list[str]  #: FILE=REPOSITORY: the repositories of archives.
+    archived: list[str]  #: FILE=REPOSITORY: the repositories of archives; ARTIFACT=REPOSITORY without a directory.
     repository: str = ""  #: Canonical name of the repository.
     output: Path = Path()  #: Directory of the repository.
     named_by: str = "--artifacts"  #: What names the directory of artifacts, for errors.
@@ -112,12 +112,16 @@ def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, s
 
 
 def write(args: Arguments) -> None:
-    """Scan the folders; write the repository. Or print which archives there are."""
+    """Scan the folders; write the repository. Or list artifacts of others, or print which archives there are."""
+    repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
+    if args.artifacts is None:
+        named = [Elsewhere(parse_name(name, args.named_by), repository) for name, repository in repositories.items()]
+        write_repository([], args.output, named, what=args.named_by)
+        return
     if args.list_archives:
         print(json.dumps(archive_stamps(args.artifacts), ensure_ascii=False))
         return
     found = find_artifacts(args.artifacts, args.named_by)
-    repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
     archives = {name: path for name, path in found.items() if archive_suffix(path.name)}
     check_archives(archives, repositories, args.artifacts)
     artifacts = [scan(path, name, args.repository) for name, path in found.items() if name not in archives]

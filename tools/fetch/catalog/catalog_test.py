@@ -517,6 +517,15 @@ def test_archives_are_targets_of_other_repositories(artifacts: Artifacts) -> Non
     ]
 
 
+def test_artifacts_of_a_lock_file_are_targets_of_other_repositories(tmp_path: Path) -> None:
+    archived = ("base_lib_generic=r.base", "blas_lib_gfx950:xnack+=r.blas")
+    assert main([f"--output={tmp_path}", "--named-by=//:lock.json", *(f"--archived={one}" for one in archived)]) == 0
+    text = (tmp_path / "artifacts.bzl").read_text()
+    assert 'load("@r.base//:artifacts.bzl", _DIST_TARGETS_0 = "DIST_TARGETS", _SPLIT_0 = "SPLIT")' in text
+    assert 'target = "gfx950:xnack+", label = str(Label("@r.blas//:blas_lib_gfx950%3Axnack+")))' in text
+    assert set(json.loads((tmp_path / "artifacts.json").read_text())["artifacts"].values()) == {False}
+
+
 def test_the_list_of_archives_has_sizes_and_times(artifacts: Artifacts, capsys: pytest.CaptureFixture[str]) -> None:
     artifacts.add("folder_lib_generic", {})
     changed = {}

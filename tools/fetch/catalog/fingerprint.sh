@@ -5,9 +5,10 @@
 # too big to be read each time, sizes and times tell: of the content, and of the status (ctime), which nobody can set.
 #   export_fingerprint ARGUMENTS_OF_BAZEL...
 #
-# Which directory a build uses is for Bazel to say: it depends on the order of rc files and on --config. So each
-# directory that could be meant gets a line, `SHA-256 DIRECTORY`, sorted by directory. The repository rule takes that of
-# its own directory, and watches one without a line itself.
+# Which directory a build uses is for Bazel to say: it depends on the order of rc files and on --config. So each absolute
+# path that could be meant gets a line, `SHA-256 DIRECTORY`, sorted by directory. The repository rule takes that of its
+# own directory, and watches one without a line itself: so rc files need not be read as Bazel reads them, and a path in
+# quotes gets no line.
 
 # bazel_workspace: prints the workspace that Bazel will find, from the working directory upward; nothing without one.
 bazel_workspace() {
@@ -22,59 +23,16 @@ bazel_workspace() {
   done
 }
 
-# split LINE: puts into `words` what Bazel makes of a line of an rc file. Quotes group, a backslash takes the next
-# character as it is, also between quotes, and an unquoted # begins a comment.
-split() {
-  local line=$1 word='' quote='' character at
-  words=()
-  for ((at = 0; at < ${#line}; at++)); do
-    character=${line:at:1}
-    case $quote$character in
-      \\ | [\"\']\\) at=$((at + 1)) word+=${line:at:1} ;;
-      \"\" | \'\') quote='' ;;
-      [\"\']?) word+=$character ;;
-      [\"\']) quote=$character ;;
-      '#') break ;;
-      [[:space:]]) [ -z "$word" ] || words+=("$word") word='' ;;
-      *) word+=$character ;;
-    esac
-  done
-  [ -z "$word" ] || words+=("$word")
-}
-
-# mentioned WORD...: prints the directories that words of an rc file or a command line name, one a line. Only absolute
-# paths can be artifacts directories; one with a line break in its name gets no line.
-mentioned() {
-  local word
-  for word; do
-    case $word in
-      *$'\n'*) ;;
-      *ROCM_ARTIFACTS_DIR=/* | *ROCM_WINDOWS_ARTIFACTS_DIR=/*) printf '%s\n' "${word#*_ARTIFACTS_DIR=}" ;;
-    esac
-  done
-}
-
-# in_rc_file WORKSPACE FILE: prints the directories that an rc file names, and those that it imports, for any --config.
-in_rc_file() {
-  local workspace=$1 file=$2 line words imported
-  case $read_files in *$'\n'"$file"$'\n'*) return ;; esac # An import loop, or an rc file that is named twice.
-  read_files+=$file$'\n'
-  [[ -f $file && -r $file ]] || return 0
+# rc_lines WORKSPACE FILE: prints the lines of an rc file, and of those that it imports, each file once.
+rc_lines() {
+  local line
+  case $read_files in *$'\n'"$2"$'\n'*) return ;; esac
+  read_files+=$2$'\n'
+  [[ -f $2 && -r $2 ]] || return 0
   while read -r line || [ -n "$line" ]; do
-    split "$line"
-    case ${words[0]-} in
-      '') ;;
-      import | try-import*)
-        imported=${words[${#words[@]} - 1]}
-        case $imported in %workspace%*) imported=$workspace${imported#%workspace%} ;; esac
-        in_rc_file "$workspace" "$imported"
-        ;;
-      *) mentioned "${words[@]}" ;;
-    esac
-  done < <(
-    # A backslash at the end of a line continues it.
-    sed -n -e :join -e '/\\\r\{0,1\}$/{N;s/\\\r\{0,1\}\n//;b join' -e '}' -e '/import\|_ARTIFACTS_DIR=/p' "$file"
-  )
+    printf '%s\n' "$line"
+    [[ ! $line =~ ^(try-)?import[^/%]*([/%][^\"]*) ]] || rc_lines "$1" "${BASH_REMATCH[2]/#%workspace%/$1}"
+  done <"$2"
 }
 
 # artifacts_directories ARGUMENTS_OF_BAZEL...: prints each directory that ROCM_ARTIFACTS_DIR or ROCM_WINDOWS_ARTIFACTS_DIR
@@ -83,13 +41,17 @@ in_rc_file() {
 artifacts_directories() {
   local workspace argument last='' file read_files=$'\n'
   workspace=$(bazel_workspace)
-  mentioned "ROCM_ARTIFACTS_DIR=${ROCM_ARTIFACTS_DIR:-}" "ROCM_WINDOWS_ARTIFACTS_DIR=${ROCM_WINDOWS_ARTIFACTS_DIR:-}" "$@"
-  for file in /etc/bazel.bazelrc "${HOME:-}/.bazelrc" "$workspace/.bazelrc"; do in_rc_file "$workspace" "$file"; done
-  for argument; do
-    case $last in --bazelrc) in_rc_file "$workspace" "$argument" ;; esac
-    case $argument in --bazelrc=*) in_rc_file "$workspace" "${argument#--bazelrc=}" ;; esac
-    last=$argument
+  for argument in "ROCM_ARTIFACTS_DIR=${ROCM_ARTIFACTS_DIR:-}" "ROCM_ARTIFACTS_DIR=${ROCM_WINDOWS_ARTIFACTS_DIR:-}" "$@"; do
+    case $argument in *$'\n'*) ;; *ROCM_*ARTIFACTS_DIR=/*) printf '%s\n' "${argument#*_ARTIFACTS_DIR=}" ;; esac
   done
+  {
+    for file in /etc/bazel.bazelrc "${HOME:-}/.bazelrc" "$workspace/.bazelrc"; do rc_lines "$workspace" "$file"; done
+    for argument; do
+      case $last in --bazelrc) rc_lines "$workspace" "$argument" ;; esac
+      case $argument in --bazelrc=*) rc_lines "$workspace" "${argument#--bazelrc=}" ;; esac
+      last=$argument
+    done
+  } | grep -oE "ROCM_(WINDOWS_)?ARTIFACTS_DIR=/[^[:space:]\"'\\\\]*" | cut -d= -f2- || true
 }
 
 # fingerprint DIRECTORY: prints the SHA-256, in hex, of all in it that Bazel does not watch.

@@ -14,7 +14,7 @@ class CatalogError(Exception):
     """The artifacts cannot be used; the message names the file and the remedy."""
 
 
-#: Parts of a build. artifact_names.bzl of the rules has them, too; tests/lint compares them.
+#: Parts of a build. names.bzl of the rules has them, too; tests/lint compares them.
 COMPONENTS = ("lib", "run", "dev", "dbg", "doc", "test")
 #: What names of archives end with: a tar archive, compressed with zstd, xz or gzip. fingerprint.sh and
 #: artifact_archive.bzl have copies; tests/lint compares them.

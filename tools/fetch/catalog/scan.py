@@ -67,12 +67,18 @@ def normal_mode(mode: int, *, has_capabilities: bool) -> int:
     return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
 
 
-def read_text(path: Path, where: str = "") -> str:
-    """Read a small file, which the error calls `where`; raises CatalogError if it is not UTF-8."""
+#: Bytes that a list of directories, or what a build says of itself, may have at most.
+TEXT_MAX = 16 << 20
+
+
+def read_text(path: Path) -> str:
+    """Read a small file; raises CatalogError if it is large, or not UTF-8."""
+    if (size := path.stat().st_size) > TEXT_MAX:
+        raise CatalogError(f"{path}: {size} bytes; expected a text of at most {TEXT_MAX}. Replace the artifact")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise CatalogError(f"{where or path}: expected a text in UTF-8 ({error}); replace the artifact") from None
+        raise CatalogError(f"{path}: expected a text in UTF-8 ({error}); replace the artifact") from None
 
 
 def base_directories(folder: Path) -> list[str]:
@@ -83,27 +89,11 @@ def base_directories(folder: Path) -> list[str]:
             f"{folder}: no {MANIFEST_NAME} in it; each artifact lists its base directories there, one a line. "
             "Replace the artifact, or move the folder out of the artifacts directory"
         )
-    bases = parse_manifest(read_text(manifest), manifest)
+    bases = sorted({line.strip() for line in read_text(manifest).splitlines() if line.strip()})
     for base in bases:
         check_base(base, folder)
     check_nothing_is_lost(folder, bases, manifest)
     return sorted({posixpath.normpath(base) for base in bases})
-
-
-def parse_manifest(text: str, manifest: Path | str) -> list[str]:
-    """Return the base directories that `artifact_manifest.txt` lists, as it writes them, sorted.
-
-    Raises CatalogError for those that do not lie below the artifact's folder, by their text.
-    """
-    bases = sorted({line.strip() for line in text.splitlines() if line.strip()})
-    for base in bases:
-        if base.startswith("/") or ".." in base.split("/"):
-            raise CatalogError(
-                f"{manifest}: {base!r} leads outside the artifact; expected a relative path without '..'"
-            )
-        if posixpath.normpath(base) == ".":
-            raise CatalogError(f"{manifest}: {base!r} is the artifact's folder itself; expected a directory in it")
-    return bases
 
 
 def check_base(base: str, folder: Path) -> None:
@@ -111,7 +101,13 @@ def check_base(base: str, folder: Path) -> None:
 
     A missing one is empty: AMD's kpack splitter lists each that gave device code, but makes only the first.
     """
-    manifest, place = folder / MANIFEST_NAME, existing(folder / base)
+    manifest = folder / MANIFEST_NAME
+    check_name(base, manifest)
+    if base.startswith("/") or ".." in base.split("/"):
+        raise CatalogError(f"{manifest}: {base!r} leads outside the artifact; expected a relative path without '..'")
+    if posixpath.normpath(base) == ".":
+        raise CatalogError(f"{manifest}: {base!r} is the artifact's folder itself; expected a directory in it")
+    place = existing(folder / base)
     if not place.is_dir():
         raise CatalogError(f"{manifest}: names {base!r}, but {place} is not a directory; replace it")
     if not place.resolve().is_relative_to(folder.resolve()):
@@ -119,7 +115,6 @@ def check_base(base: str, folder: Path) -> None:
             f"{manifest}: {base!r} is or goes through a link that leads outside the artifact; expected a directory in "
             f"{folder}. Put the directory itself there"
         )
-    check_name(base, manifest)
 
 
 def check_nothing_is_lost(folder: Path, bases: Sequence[str], manifest: Path | str) -> None:

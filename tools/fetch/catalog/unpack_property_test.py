@@ -22,7 +22,7 @@ from develop.testing.planted_archives import (
 )
 from tools.fetch.catalog.archive import Limits
 from tools.fetch.catalog.names import CatalogError
-from tools.fetch.catalog.unpack import unpack
+from tools.fetch.catalog.one_archive import Arguments, unpack, write
 
 SUFFIXES = sorted(COMPRESS)
 NAMES = st.text(
@@ -98,6 +98,6 @@ def test_any_tar_is_unpacked_or_refused(noise: bytes, at: int, members: list[Pla
         archive = Path(holder) / "a_lib_generic.tar.gz"
         archive.write_bytes(COMPRESS[".tar.gz"](bytes(data)))
         try:
-            unpack(archive, Path(holder) / "in/folder", Limits())
+            write(Arguments(archive, "a_lib_generic", "r", Path(holder) / "in", None))
         except CatalogError:
             assert not list((Path(holder) / "in").iterdir())

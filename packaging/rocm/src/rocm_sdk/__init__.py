@@ -14,8 +14,7 @@ from _thread import RLock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .libraries import find_libraries
-    from .preload import preload_libraries
-    from .process import initialize_process
+    from .process import initialize_process, preload_libraries
 
     __version__: str
 
@@ -23,8 +22,8 @@ __all__ = ["__version__", "find_libraries", "initialize_process", "preload_libra
 
 _HOME = {
     "find_libraries": "libraries",
-    "preload_libraries": "preload",
-    "_ALL_CDLLS": "preload",
+    "preload_libraries": "process",
+    "_ALL_CDLLS": "process",
     "initialize_process": "process",
 }
 # A fork waits for imports of other threads: in the child, no thread would end them, and it would wait for ever.

@@ -159,8 +159,8 @@ def run_test(arguments: argparse.Namespace) -> int:
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     """Print what was found on this machine."""
+    from .doctor import format_findings
     from .doctor.examine import examine
-    from .doctor.finding import format_findings
 
     findings = examine()
     say(format_findings(findings, as_json=arguments.json))

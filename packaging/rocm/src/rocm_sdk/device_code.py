@@ -15,7 +15,7 @@ from typing import Any
 
 from .detect import Gpu
 from .distributions import Distributions
-from .doctor.finding import Finding
+from .doctor import Finding
 from .system import IS_WINDOWS
 from .targets import match_target
 

@@ -1,6 +1,6 @@
 """Finding the shared libraries of the packages by short name.
 
-`library_table` is the public list; here it is looked up in what is installed. `preload` loads what is found here.
+`library_table` is the public list; here it is looked up in what is installed. `process` loads what is found here.
 """
 
 from __future__ import annotations

@@ -1,20 +1,38 @@
 """Preparing a process for a framework's extension modules: version check and preloading.
 
 A framework ships a generated `_rocm_init.py` whose `initialize()` calls `initialize_process` before it imports any
-extension module.
+extension module. Those that were linked without an RPATH to these packages find the SONAMEs that they need already
+loaded. `loading` loads libraries, as it does for any SDK; here are the names.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import warnings
 from collections.abc import Sequence
 
 from .distributions import load_distributions
-from .preload import preload_libraries
+from .libraries import find_by_name, library_directories
+from .loading import load_libraries
 
 PRELOAD_VARIABLE = "ROCM_SDK_PRELOAD_LIBRARIES"
+# What was asked for, by short name: AMD's `rocm_sdk._ALL_CDLLS`, in which programs look.
+_ALL_CDLLS: dict[str, ctypes.CDLL] = {}
+
+
+def preload_libraries(*shortnames: str, rtld_global: bool = True) -> None:
+    """Load the libraries into this process as `load_libraries` does, after the libraries of packages that they need.
+
+    Optional libraries that are not there are passed over. Raises what `find_by_name` and `load_libraries` raise.
+    """
+    if not shortnames:
+        return
+    named = find_by_name(*shortnames)
+    directories = library_directories(load_distributions())
+    loaded = load_libraries([path for _, path in named], directories, rtld_global=rtld_global)
+    _ALL_CDLLS.update((name, loaded[path]) for name, path in named)
 
 
 def initialize_process(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unittest
 
-from .selfcheck.check import Check, FailureError, SkipError
+from .selfcheck import Check, FailureError, SkipError
 from .selfcheck.run import list_checks
 
 

@@ -11,9 +11,8 @@ from ..detect import FORCE_VARIABLE, forced_gpus
 from ..distributions import load_distributions
 from ..errors import TargetError
 from ..targets import ENVIRONMENT_VARIABLE, selection_in_effect
-from . import frameworks, gpus, loading, other_rocm, packages
+from . import SEVERITIES, Finding, frameworks, gpus, loading, other_rocm, packages
 from .facts import Facts, gather
-from .finding import SEVERITIES, Finding
 
 #: In the order in which findings of one severity are printed.
 CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..elf import read_dynamic
 from ..installation import install
+from . import Finding
 from .facts import Facts
-from .finding import Finding
 from .other_rocm import second
 
 #: Frameworks that have builds for CUDA under the same name, and where their builds for ROCm are found.

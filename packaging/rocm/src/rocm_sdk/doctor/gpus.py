@@ -14,8 +14,8 @@ from ..device_code import libraries_without_code, load_lacks, missing_device_cod
 from ..distributions import load_selection
 from ..mismatch import choose_again, find_mismatch
 from ..system import IS_WINDOWS
+from . import Finding
 from .facts import KFD_NODES, Facts
-from .finding import Finding
 
 KFD_DEVICE = "dev/kfd"
 RENDER_DEVICES = "dev/dri/renderD"

@@ -12,10 +12,10 @@ from pathlib import Path
 from ..environment import OPENCL_VARIABLE
 from ..libraries import find_libraries, library_directories, listed_libraries
 from ..library_table import LIBRARY_DIRECTORIES, LIBRARY_GLOB
-from ..selfcheck.check import FailureError, plain_environment, run_python
+from ..selfcheck import FailureError, plain_environment, run_python
 from ..system import IS_WINDOWS, noexec
+from . import Finding
 from .facts import Facts
-from .finding import Finding
 
 SEARCH_VARIABLE = "LD_LIBRARY_PATH"
 HIP = "amdhip64"

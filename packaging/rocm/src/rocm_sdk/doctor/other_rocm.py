@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from . import Finding
 from .facts import Facts
-from .finding import Finding
 
 # Where ROCm is installed by its own packages (/opt/rocm, /opt/rocm-6.4.1) and by distributions.
 SYSTEM_ROOTS = ("opt/rocm*",)

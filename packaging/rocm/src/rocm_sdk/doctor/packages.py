@@ -8,11 +8,11 @@ from pathlib import Path
 
 from ..errors import DevelError
 from ..installation import InstalledPackage, install, is_same_release, list_dist_infos, reinstall, uninstall
-from ..selfcheck.check import FailureError, SkipError
+from ..selfcheck import FailureError, SkipError
 from ..selfcheck.packages import find_changed, lasting_rows
 from ..selfcheck.scripts import ask, find_script, list_scripts
+from . import Finding, how_many
 from .facts import Facts
-from .finding import Finding, how_many
 
 #: The program that is started, and what it is asked: it starts clang for that. On a machine with CUDA, it may ask nvcc.
 COMPILER = "hipcc"

@@ -17,7 +17,7 @@ from ..libraries import find_libraries, find_tree, library_directories, listed_l
 from ..library_table import LIBRARIES, LIBRARY_DIRECTORIES, LIBRARY_GLOB
 from ..loading import unversioned
 from ..system import IS_WINDOWS
-from .check import FailureError, SkipError, run_python
+from . import FailureError, SkipError, run_python
 
 # Loads the libraries, then asks for each name whether the process has it already, as programs do that open it later.
 PRELOAD_CODE = """

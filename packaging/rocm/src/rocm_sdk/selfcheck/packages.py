@@ -24,7 +24,7 @@ from ..installation import (
 )
 from ..mismatch import mismatch_here
 from ..targets import selection_in_effect
-from .check import FailureError, SkipError
+from . import FailureError, SkipError
 
 READ_BYTES = 1 << 20
 

@@ -12,8 +12,8 @@ from ..distributions import load_distributions
 from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
 from ..system import IS_WINDOWS, count_processors
+from . import Check, FailureError, SkipError
 from .binaries import check_device_archives, check_library, check_preload, check_rpaths, list_libraries
-from .check import Check, FailureError, SkipError
 from .packages import check_devel, check_ownership, check_packages, check_record, check_target
 from .scripts import check_import, check_script, list_python_packages, list_scripts
 

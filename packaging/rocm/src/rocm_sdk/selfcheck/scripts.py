@@ -14,7 +14,7 @@ from textwrap import shorten
 
 from ..installation import InstalledPackage
 from ..system import PROGRAM_SUFFIX, noexec
-from .check import FailureError, SkipError, describe_status, plain_environment, run_python
+from . import FailureError, SkipError, describe_status, plain_environment, run_python
 
 SCRIPTS_FILE = "console_scripts.json"
 TIMEOUT_SECONDS = 120

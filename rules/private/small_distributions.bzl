@@ -1,10 +1,10 @@
-"""sdk_static_wheel: a wheel of small files, with requirements that are fixed when it is built."""
+"""Distributions of small files: sdk_static_wheel, with requirements that are fixed when it is built, and sdk_sdist."""
 
 load("@rules_python//python:packaging.bzl", "PyWheelInfo")
-load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "extra_args", "file_name", "project_args", "project_file", "requirement_of", "small_files", "source_files", "version_of")
+load("//rules/private/common:project.bzl", "PROJECT_ATTRS", "escaped", "file_name", "project_file", "project_inputs", "requirement_of", "small_files", "source_files", "version_of")
 load("//rules/private/common:providers.bzl", "DistributionInfo")
-load("//rules/shared:labels.bzl", "shown", "written")
-load("//rules/shared:run_tool.bzl", "run_tool", "tool_args", "tool_attr")
+load("//rules/shared:names.bzl", "shown", "written")
+load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
@@ -29,23 +29,18 @@ def _sdk_static_wheel_impl(ctx):
     version = version_of(ctx)
     outputs = _outputs(ctx, version)
     wheel, metadata, digest, variant = outputs["wheel"], outputs["metadata"], outputs["digest"], outputs.get("variant")
-    project = project_file(ctx)
     files = small_files(ctx, licenses = "{dist_info}/licenses/", others = source_files(ctx, ctx.attr.strip_prefix))
-    args = tool_args(ctx)
-    project_args(args, ctx, project, metadata, digest)
-    extra_args(args, ctx)
-    args.add_all(["{}={}".format(script, reference) for script, reference in sorted(ctx.attr.console_scripts.items())], format_each = "--console-script=%s")
-    args.add(wheel, format = "--wheel=%s")
-    if variant:
-        args.add(variant, format = "--variant=%s")
-        args.add_all(ctx.attr.variant_targets, format_each = "--variant-target=%s")
-    args.add_all(["{}={}".format(path, file.path) for path, file in sorted(files.items())], format_each = "--file=%s")
+    extras = [(extra, one.replace("{version}", version)) for extra, requirements in sorted(ctx.attr.extras.items()) for one in requirements]
     run_tool(
         ctx,
         tool = ctx.attr._static_wheel,
-        args = args,
-        inputs = [project, ctx.file.description] + files.values(),
-        outputs = outputs.values(),
+        inputs = project_inputs(ctx, project_file(ctx), files),
+        values = {
+            "console_script": dict(sorted(ctx.attr.console_scripts.items())),
+            "extra": ["{}={}".format(extra, requirement) for extra, requirement in extras],
+            "variant_target": ctx.attr.variant_targets,
+        },
+        outputs = outputs,
         mnemonic = "RocmStaticWheel",
         progress_message = "Writing wheel " + wheel.basename,
         use_default_shell_env = True,
@@ -80,7 +75,39 @@ It provides `PyWheelInfo`, so it can be used like a `py_wheel`.""",
         "strip_prefix": attr.string(doc = "Directory below the package of `sources`. Only its files are taken, with paths relative to it."),
         "variant": attr.string(doc = "Label of the wheel variant, the last part of its file name: one or more of `0-9`, `a-z`, `_` and `.`. Empty for a wheel for every machine."),
         "variant_targets": attr.string_list(doc = "GPU targets, as `rocm-bootstrap` names them: the wheel variant is for machines with one of these."),
-        "_static_wheel": tool_attr("//tools/actions/static_wheel:static_wheel_tool"),
+        "_static_wheel": tool_attr("//tools/actions:static_wheel_tool"),
     },
     provides = [DistributionInfo, PyWheelInfo],
+)
+
+def _sdk_sdist_impl(ctx):
+    name = file_name(ctx, "{}-{}.tar.gz".format(escaped(ctx.attr.distribution), version_of(ctx)))
+    sdist = ctx.actions.declare_file(name)
+    metadata = ctx.actions.declare_file(name + ".metadata")
+    digest = ctx.actions.declare_file(name + ".digest.json")
+    run_tool(
+        ctx,
+        tool = ctx.attr._sdist,
+        inputs = project_inputs(ctx, project_file(ctx), small_files(ctx, others = source_files(ctx))),
+        outputs = dict(sdist = sdist, metadata = metadata, digest = digest),
+        mnemonic = "RocmSdist",
+        progress_message = "Writing sdist " + name,
+        use_default_shell_env = True,
+    )
+    return [
+        DefaultInfo(files = depset([sdist])),
+        DistributionInfo(file = sdist, metadata = metadata, digest = digest, requirement = requirement_of(ctx), sbom = None, variant = None),
+    ]
+
+sdk_sdist = rule(
+    doc = """Writes a source distribution. Equal inputs give equal bytes.
+
+Its build backend says what the fields have that `dynamic` names.""",
+    implementation = _sdk_sdist_impl,
+    attrs = PROJECT_ATTRS | {
+        "files": attr.label_keyed_string_dict(allow_files = True, doc = "File -> path in the sdist."),
+        "sources": attr.label(allow_files = True, doc = "`filegroup` whose files keep their paths, relative to its package."),
+        "_sdist": tool_attr("//tools/actions:sdist_tool"),
+    },
+    provides = [DistributionInfo],
 )
