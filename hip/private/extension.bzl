@@ -4,9 +4,8 @@ A build has one SDK of a name, whoever asks for it. Of an SDK that a lock file o
 each wheel is a repository, too.
 """
 
-load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
 load("//rules/shared:names.bzl", "archive_repository_name")
-load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "LOCKED_ATTRS", "download_locked", "run_program")
 load(":hip_targets.bzl", "NATIVE", "expanded_targets", "may_run")
 load(":sdk.bzl", "sdk")
 load(":sdk_toolchains.bzl", "sdk_toolchains")
@@ -19,27 +18,14 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/pylock.py")]
 _DEVICE = "rocm-sdk-device-"
 
 def _locked_wheel_impl(rctx):
-    url = rctx.attr.url
-    rctx.report_progress("fetching " + rctx.attr.file)
-    result = rctx.download(allow_fail = True, auth = get_auth(rctx, [url]), output = rctx.attr.file, sha256 = rctx.attr.sha256, url = url)
-    if not result.success:
-        fail("\n{}: {} could not be fetched with the SHA-256 {} from {}. See the warnings above: it is gone (404), or differs from the locked one (checksum). Lock the requirements again".format(
-            rctx.attr.lock_file,
-            rctx.attr.file,
-            rctx.attr.sha256,
-            url,
-        ))
+    download_locked(rctx, [rctx.attr.url], rctx.attr.file, rctx.attr.file, "Lock the requirements again")
     rctx.file("BUILD.bazel", "exports_files([{}])\n".format(repr(rctx.attr.file)))
 
 _locked_wheel = repository_rule(
     doc = "A wheel that a lock file names, as it is.",
     implementation = _locked_wheel_impl,
-    attrs = {
-        "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
+    attrs = LOCKED_ATTRS | {
         "file": attr.string(mandatory = True, doc = "Name of the file."),
-        "lock_file": attr.string(mandatory = True, doc = "The lock file that names the wheel, for errors."),
-        "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),
-        "sha256": attr.string(mandatory = True, doc = "SHA-256 of the wheel, in hex."),
         "url": attr.string(mandatory = True, doc = "Where the wheel is."),
     },
 )

@@ -33,6 +33,7 @@ STUMBLING: Final = {
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/new_wheels.bzl": "its tool and init_py load ROCm",
+    "tools/actions/programs.bzl": "init_py imports rocm_sdk",
 }
 
 

@@ -1,8 +1,10 @@
-"""Runs Python while repositories are fetched: the machine's `python3`.
+"""Runs Python while repositories are fetched: the machine's `python3`. And fetches files that lock files name.
 
 The programs of `tools/` need Python 3.11, the standard library, and nothing that is fetched. Each file that they are made
 of is watched: when one changes, what was fetched with it is fetched again.
 """
+
+load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
 
 visibility(["//..."])
 
@@ -73,3 +75,32 @@ def run_program(ctx, module, arguments, sources = [], timeout = 3600):
     if result.return_code != 0:
         fail("\n" + (result.stderr.strip() or "{}: exit code {}".format(module, result.return_code)))
     return result.stdout
+
+# Attributes of a rule that calls `download_locked`.
+LOCKED_ATTRS = {
+    "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
+    "lock_file": attr.string(doc = "The lock file that names what is downloaded, for errors."),
+    "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),
+    "sha256": attr.string(doc = "SHA-256 of what is downloaded, in hex."),
+}
+
+def download_locked(rctx, urls, file_name, what, remedy):
+    """Downloads a file that a lock file names into the repository; fails if there is none with its SHA-256.
+
+    Args:
+        rctx: context of a rule with LOCKED_ATTRS.
+        urls: where the file is, mirrors after the first.
+        file_name: name of the file in the repository.
+        what: what the file is, for errors.
+        remedy: what to do, for errors.
+    """
+    rctx.report_progress("fetching " + file_name)
+    result = rctx.download(allow_fail = True, auth = get_auth(rctx, urls), output = file_name, sha256 = rctx.attr.sha256, url = urls)
+    if not result.success:
+        fail("\n{}: {} could not be fetched with the SHA-256 {} from {}. See the warnings above: it is gone (404), or differs from the locked one (checksum). {}".format(
+            rctx.attr.lock_file,
+            what,
+            rctx.attr.sha256,
+            " or ".join(urls),
+            remedy,
+        ))

@@ -22,6 +22,7 @@ import os
 import posixpath
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Final
 
@@ -230,7 +231,7 @@ class _Planner:
         covered: dict[str, set[str]] = {}
         named: dict[str, set[str]] = {}  # what programs name, by the target that they depend on
         planned: dict[str, Target] = {}
-        for name in _dependencies_first(targets):
+        for name in TopologicalSorter({name: target.deps for name, target in targets.items()}).static_order():
             target = targets[name]
             own = target.shared_library
             linked, loaded = self._linked(target)
@@ -283,21 +284,6 @@ def _reached(targets: Mapping[str, Target], names: Sequence[str]) -> set[str]:
             found.add(name)
             waiting += targets[name].deps
     return found
-
-
-def _dependencies_first(targets: Mapping[str, Target]) -> list[str]:
-    """Return the names of targets, each after those that it depends on."""
-    order: dict[str, None] = {}
-    for root in sorted(targets):
-        waiting = [(root, False)]
-        while waiting:
-            name, is_done = waiting.pop()
-            if is_done:
-                order[name] = None
-            elif name not in order:
-                waiting.append((name, True))
-                waiting += [(dep, False) for dep in reversed(targets[name].deps) if dep not in order]
-    return list(order)
 
 
 def _without_cycles(targets: Mapping[str, Target]) -> dict[str, Target]:

@@ -4,8 +4,7 @@ Each has a repository of its own. So an archive is fetched and unpacked when a p
 if it changed.
 """
 
-load("@bazel_tools//tools/build_defs/repo:utils.bzl", "get_auth")
-load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "run_program")
+load("//tools/fetch:run_program.bzl", "CATALOG_SOURCES", "LOCKED_ATTRS", "download_locked", "run_program")
 
 visibility(["//rules/..."])
 
@@ -32,32 +31,13 @@ def _limits(rctx):
         options += [option, value] if value else []
     return options
 
-def _download(rctx, file_name):
-    """Downloads the archive into the repository; returns its path."""
-    urls = rctx.attr.urls
-    result = rctx.download(
-        url = urls,
-        output = file_name,
-        sha256 = rctx.attr.sha256,
-        allow_fail = True,
-        auth = get_auth(rctx, urls),
-    )
-    if not result.success:
-        fail("\n{}: the archive of {} could not be fetched with the SHA-256 {} from {}. See the warnings above: it is gone (404), or differs from the locked one (checksum). Write {} again with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(
-            rctx.attr.lock_file,
-            rctx.attr.artifact,
-            rctx.attr.sha256,
-            " or ".join(urls),
-            rctx.attr.lock_file,
-        ))
-    return rctx.path(file_name)
-
 def _artifact_archive_impl(rctx):
     decoder = ["--zstd", rctx.path(rctx.attr._zstd_codec)] if rctx.attr.suffix == ".tar.zst" else []
     file_name = rctx.attr.artifact + rctx.attr.suffix
     if rctx.attr.urls:
-        rctx.report_progress("fetching " + file_name)
-        archive = _download(rctx, file_name)
+        remedy = "Write {} again with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(rctx.attr.lock_file)
+        download_locked(rctx, rctx.attr.urls, file_name, "the archive of " + rctx.attr.artifact, remedy)
+        archive = rctx.path(file_name)
     else:
         archive = rctx.path(rctx.attr.file)
         if not rctx.attr.stamp:
@@ -81,13 +61,9 @@ def _artifact_archive_impl(rctx):
 artifact_archive = repository_rule(
     doc = "The artifact in one archive, as the target that has its name.",
     implementation = _artifact_archive_impl,
-    attrs = {
+    attrs = LOCKED_ATTRS | {
         "artifact": attr.string(mandatory = True, doc = "`{name}_{component}_{target}`."),
-        "auth_patterns": attr.string_dict(doc = "Patterns of credentials, as http_archive has them."),
         "file": attr.string(doc = "Absolute path of the archive, if it is a file of the machine."),
-        "lock_file": attr.string(doc = "The lock file that names the archive, for errors."),
-        "netrc": attr.string(doc = "The .netrc file to use, as http_archive has it."),
-        "sha256": attr.string(doc = "SHA-256 of the archive, in hex, if it is downloaded."),
         "stamp": attr.string(doc = "Changes when the file does; if empty, Bazel watches the file's content."),
         "suffix": attr.string(mandatory = True, values = SUFFIXES, doc = "What the archive's name ends with."),
         "urls": attr.string_list(doc = "Where the archive is, mirrors after the first, if it is downloaded."),

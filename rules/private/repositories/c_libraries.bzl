@@ -1,6 +1,6 @@
 """Repositories of libraries in C, which sdists of PyPI carry: libdeflate and zstd."""
 
-load(":pip_download.bzl", "pip_download_sdist")
+load(":pip_download.bzl", "PIP_ATTRS", "pip_download_sdist")
 load(":zig.bzl", "TARGETS")
 
 visibility(["//rules/..."])
@@ -38,9 +38,7 @@ def _libdeflate_impl(rctx):
 libdeflate = repository_rule(
     doc = "The source of libdeflate, patched so that what it makes can be joined.",
     implementation = _libdeflate_impl,
-    attrs = {
-        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the sdist."),
-        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
+    attrs = PIP_ATTRS | {
         "_patch": attr.label(default = "//lib/deflate:libdeflate.patch", allow_single_file = True),
     },
 )
@@ -82,10 +80,7 @@ def _zstd_impl(rctx):
 zstd = repository_rule(
     doc = "The source of zstd.",
     implementation = _zstd_impl,
-    attrs = {
-        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the sdist."),
-        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
-    },
+    attrs = PIP_ATTRS,
 )
 
 # zstd as a shared library for what runs while repositories are fetched: Python has none before 3.14.

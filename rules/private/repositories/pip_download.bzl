@@ -75,6 +75,17 @@ def _download(rctx, output, requirement, hashes, options, environment = {}):
     rctx.delete(".pip")
     return rctx.path(output)
 
+# Attributes of a rule whose repository is one wheel, or one sdist.
+PIP_ATTRS = {
+    "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel or sdist."),
+    "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
+}
+
+def pip_unpack_wheel(rctx, output = ""):
+    """Downloads and unpacks the wheel of a rule with PIP_ATTRS into a directory of the repository."""
+    rctx.extract(pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes), output = output)
+    rctx.delete(".download")
+
 def pip_download_wheel(rctx, requirement, hashes):
     """Downloads one wheel into the repository and returns its path.
 

@@ -1,6 +1,6 @@
 """Repositories of programs that PyPI and npm carry: CMake and buildifier."""
 
-load(":pip_download.bzl", "pip_download_wheel")
+load(":pip_download.bzl", "PIP_ATTRS", "pip_download_wheel", "pip_unpack_wheel")
 
 visibility(["//rules/..."])
 
@@ -23,9 +23,7 @@ filegroup(
 _UNUSED = ["bin/ccmake", "bin/cpack", "bin/ctest", "doc", "share/cmake-{}/Help"]
 
 def _cmake_impl(rctx):
-    wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
-    rctx.extract(wheel)
-    rctx.delete(".download")
+    pip_unpack_wheel(rctx)
     version = ".".join(rctx.attr.requirement.partition("==")[2].split(".")[:2])
     for unused in _UNUSED:
         rctx.delete("cmake/data/" + unused.format(version))
@@ -35,10 +33,7 @@ def _cmake_impl(rctx):
 cmake = repository_rule(
     doc = "The program CMake as `//:cmake/data/bin/cmake`.",
     implementation = _cmake_impl,
-    attrs = {
-        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
-        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `cmake==version`."),
-    },
+    attrs = PIP_ATTRS,
 )
 
 # buildifier is for the lint test. Only npm carries it as a prebuilt, locked package, so npm is fetched first (from PyPI).

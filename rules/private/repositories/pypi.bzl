@@ -4,7 +4,7 @@ rules_python's own `pip.parse` is not used: its attributes differ between the ve
 """
 
 load("//tools/fetch:run_program.bzl", "fetching_python")
-load(":pip_download.bzl", "pip_download_wheel")
+load(":pip_download.bzl", "PIP_ATTRS", "pip_unpack_wheel")
 
 visibility(["//rules/..."])
 
@@ -55,9 +55,7 @@ def _requires(rctx, locked_names):
     return sorted(names)
 
 def _pypi_wheel_impl(rctx):
-    wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
-    rctx.extract(wheel, output = "site-packages")
-    rctx.delete(".download")
+    pip_unpack_wheel(rctx, "site-packages")
     if rctx.attr.compiled:
         # A file that this Python cannot compile is another Python's; none that imports it gets further without bytecode.
         rctx.execute(fetching_python(rctx, rctx.name) + _COMPILE + ["site-packages"], environment = {"PYTHONHASHSEED": "0"})
@@ -68,12 +66,10 @@ def _pypi_wheel_impl(rctx):
 pypi_wheel = repository_rule(
     doc = "One wheel from the Python package index, as a `py_library` named `pkg`.",
     implementation = _pypi_wheel_impl,
-    attrs = {
+    attrs = PIP_ATTRS | {
         "compiled": attr.bool(doc = "Whether the machine's Python compiles it; `bytecode` has the result."),
-        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
         "locked_names": attr.string_list(mandatory = True, doc = "Names in the lock file. If the wheel requires one of them, it becomes a dep."),
         "prefix": attr.string(mandatory = True, doc = "What the names of the sibling repositories begin with."),
-        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `name==version`."),
     },
 )
 

@@ -3,7 +3,7 @@
 It links programs and libraries without libc (`-nostdlib`), which is all that the packages are made with.
 """
 
-load(":pip_download.bzl", "pip_download_wheel")
+load(":pip_download.bzl", "PIP_ATTRS", "pip_unpack_wheel")
 
 visibility(["//rules/..."])
 
@@ -99,9 +99,7 @@ toolchain(
 """
 
 def _zig_impl(rctx):
-    wheel = pip_download_wheel(rctx, rctx.attr.requirement, rctx.attr.hashes)
-    rctx.extract(wheel)
-    rctx.delete(".download")
+    pip_unpack_wheel(rctx)
     rctx.execute(["chmod", "0755", "ziglang/zig"])
     exec_cpu = {"aarch64": "aarch64", "amd64": "x86_64", "x86_64": "x86_64"}[rctx.os.arch]
     config = str(Label("//tools/zig:cc_toolchain_config.bzl"))
@@ -113,8 +111,5 @@ def _zig_impl(rctx):
 zig = repository_rule(
     doc = "The zig compiler and a `cc_toolchain` for each target.",
     implementation = _zig_impl,
-    attrs = {
-        "hashes": attr.string_list(mandatory = True, doc = "Accepted `sha256:…` digests of the wheel."),
-        "requirement": attr.string(mandatory = True, doc = "The pinned requirement, `ziglang==version`."),
-    },
+    attrs = PIP_ATTRS,
 )

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Final, cast
 
 from lib.common.digest import file_sha256
 from lib.common.program import ToolError
-from tools.actions.layer.model import TAR, TAR_GZIP
+from tools.actions.layer.tool import TAR, TAR_GZIP
 
 #: Media types of the OCI image specification 1.1.
 INDEX = "application/vnd.oci.image.index.v1+json"

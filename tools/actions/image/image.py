@@ -12,7 +12,7 @@ from typing import Any, Final
 from lib.common.archive_time import archive_time
 from lib.common.program import ToolError, read_document
 from tools.actions.image.base import CONFIG, MANIFEST, Base, Blob, json_blob
-from tools.actions.layer.model import LayerDescriptor
+from tools.actions.layer.tool import LayerDescriptor
 
 # Bills of materials of an image: artifacts that refer to it (OCI image specification 1.1, `subject`).
 #

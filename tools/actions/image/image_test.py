@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tools.actions.image.tool import main
-from tools.actions.layer.model import TAR, TAR_GZIP, LayerDescriptor
+from tools.actions.layer.tool import TAR, TAR_GZIP, LayerDescriptor
 
 REFERENCE = "localhost/acme:1.0-gfx942"
 

@@ -10,7 +10,7 @@ from lib.common.hard_link import link_or_copy
 from lib.common.program import ToolError, read_document
 from tools.actions.image.base import INDEX, Base, Blob, json_bytes, read_base
 from tools.actions.image.image import Image, ImageDefinition, make_image
-from tools.actions.layer.model import read_layer_descriptor
+from tools.actions.layer.tool import read_layer_descriptor
 
 #: Images of one layout mostly have one base, which is digested once.
 _read_base = functools.cache(read_base)

@@ -20,7 +20,6 @@ from lib.wheel.entry_points import read_entry_points
 from lib.wheel.record import check_size, record_digests, record_text
 from lib.wheel.zip_members import DEFLATED, ZipMember
 from lib.wheel.zip_reader import read_archive
-from tools.actions.layer.model import InstallScheme
 
 #: What the file INSTALLER says: the files are where pip would have put them, so pip may remove them.
 INSTALLER = b"pip\n"
@@ -28,6 +27,18 @@ _EXECUTABLE = 0o111
 #: What links and directories hold.
 _NOTHING = Run(0, 0, 0)
 _Read = TypeVar("_Read")
+
+
+@dataclass(frozen=True)
+class InstallScheme:
+    """Where a Python has its packages (`sysconfig` calls it so): directories without `/` at their beginning."""
+
+    #: What Python imports from, such as `usr/lib/python3/dist-packages`.
+    site_packages: str
+    #: Directory of console scripts.
+    scripts: str
+    #: The interpreter that they start, an absolute path.
+    python: str
 
 
 @dataclass(frozen=True)

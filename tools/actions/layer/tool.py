@@ -7,19 +7,18 @@ import posixpath
 import struct
 import tarfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from lib.common.arguments import run_program
 from lib.common.paths import directories_above
-from lib.common.program import ToolError
+from lib.common.program import ToolError, read_document, write_document
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
 from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
 from lib.wheel.output_file import Output
 from tools.actions.layer.devel_tree import DevelTree
-from tools.actions.layer.installed_wheel import InstalledFile, read_wheel
-from tools.actions.layer.model import TAR_GZIP, InstallScheme, LayerDescriptor
+from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
 from tools.actions.link.tar_stream import end_run, header_run, padding_run
 
 # Writes a layer: a tar archive in one gzip member (RFC 1952) that is joined from runs. Nothing is compressed again.
@@ -80,6 +79,35 @@ def _written(archive: Joined, output: Output) -> Iterator[bytes]:
             yield chunk
     output.write(FINAL_BLOCK + trailer(archive))
     yield FINAL_BLOCK
+
+
+#: Media types of the OCI image specification 1.1: a tar archive, plain and compressed by gzip.
+TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"
+
+
+@dataclass(frozen=True)
+class LayerDescriptor:
+    """A layer: a tar archive, its digests and what is in it."""
+
+    media_type: str
+    #: SHA-256 of the file, in hex, and its size in bytes.
+    sha256: str
+    size: int
+    #: SHA-256 of the archive when inflated, in hex: the layer's diffID.
+    diff_id: str
+    #: What the image's history says of it.
+    history: str
+    #: The CPU that its files are for, as OCI calls it; empty if they are for all.
+    architecture: str = ""
+
+    def write(self, path: str) -> None:
+        """Write the document."""
+        write_document(path, asdict(self))
+
+
+def read_layer_descriptor(path: str) -> LayerDescriptor:
+    """Read the document."""
+    return LayerDescriptor(**read_document(path))
 
 
 #: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).

@@ -23,7 +23,7 @@ from lib.plan.model import (
     is_executable,
 )
 from tools.actions.plan.prefix import Prefix
-from tools.actions.plan.runtime import left_out, readable, with_facts
+from tools.actions.plan.runtime import entry_of, left_out, readable, with_facts
 
 #: The reason of a link that is in the tree as it is in the artifact.
 KEPT_LINK = "link, kept"
@@ -41,12 +41,6 @@ class _Tree:
 def _sibling(tree: str, path: str, target: str) -> str:
     """Return the text of a link at `path` of the devel tree to the path `target` of another tree."""
     return "../" * (path.count("/") + 1) + posixpath.join(tree, target)
-
-
-def _entry(found: Found, treatment: Treatment, reason: str, target: str | None = None) -> Entry:
-    return Entry(
-        found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link, target=target
-    )
 
 
 def _source(found: Found, prefix: Prefix) -> str | None:
@@ -93,12 +87,12 @@ def _other_name(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | 
     here = tree.prefix.own(path)
     is_linked = here is not None and _is_linked(here, owner, library, tree.prefix)
     if is_linked and not left_out(path, tree.definition):
-        return _entry(found, Treatment.LINK_TO, reason, owned.target)
+        return entry_of(found, Treatment.LINK_TO, reason, owned.target)
     if plan.per_target:
-        return _entry(found, Treatment.LINK_TO, reason, owned.target) if is_linked or here is None else None
+        return entry_of(found, Treatment.LINK_TO, reason, owned.target) if is_linked or here is None else None
     if not library.is_packed_file:
         return None
-    return _entry(found, Treatment.LINK_TO, reason, _sibling(owner.tree, found.path, path))
+    return entry_of(found, Treatment.LINK_TO, reason, _sibling(owner.tree, found.path, path))
 
 
 def _is_run_only_here(found: Found, owned: Entry, prefix: Prefix) -> bool:
@@ -115,26 +109,26 @@ def _owned(found: Found, plan: Plan, owned: Entry, tree: _Tree) -> Entry | None:
     if not _is_linked(found, plan, owned, tree.prefix):
         return None
     if plan.per_target:
-        return _entry(found, Treatment.DROP, f"linked to {plan.package}, if that is installed")
+        return entry_of(found, Treatment.DROP, f"linked to {plan.package}, if that is installed")
     if _is_run_only_here(found, owned, tree.prefix):  # a link to the package's file could not be run
         if not found.facts:
             return None
         reason = f"package {plan.package} has it, but not as an executable"
-        return with_facts(_entry(found, Treatment.KEEP, reason), found.facts, tree.definition)
-    return _entry(
+        return with_facts(entry_of(found, Treatment.KEEP, reason), found.facts, tree.definition)
+    return entry_of(
         found, Treatment.LINK_TO, f"package {plan.package} has it", _sibling(plan.tree, found.path, found.path)
     )
 
 
 def _own(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if found.kind is Kind.DIRECTORY:
-        return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
+        return entry_of(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
     if found.kind is Kind.LINK:
         if prefix.resolve(found.path) is None:
-            return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
-        return _entry(found, Treatment.LINK_TO, KEPT_LINK, found.link)
+            return entry_of(found, Treatment.DROP, f"{DANGLES}: {found.link}")
+        return entry_of(found, Treatment.LINK_TO, KEPT_LINK, found.link)
     facts = readable(found, found.facts, definition)
-    return with_facts(_entry(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
+    return with_facts(entry_of(found, Treatment.KEEP, f"no runtime package has it ({facts.type})"), facts, definition)
 
 
 def _tree_as_planned(entries: list[Entry], tree: _Tree) -> Prefix:
@@ -209,10 +203,10 @@ def plan_devel(definition: Definition, prefix: Prefix, builds_on: list[Plan]) ->
         if found.kind is Kind.DIRECTORY and path in parents:
             continue
         if reason := left_out(path, definition):
-            entries.append(_entry(found, Treatment.DROP, reason))
+            entries.append(entry_of(found, Treatment.DROP, reason))
             continue
         if path in for_targets and path not in owners and not _leads_to_directory(found, prefix):
-            entries.append(_entry(found, Treatment.DROP, "for a GPU target that no package is for"))
+            entries.append(entry_of(found, Treatment.DROP, "for a GPU target that no package is for"))
             continue
         entry = _owned(found, *owners[path], tree) if path in owners else None
         entries.append(entry or _own(found, definition, prefix))

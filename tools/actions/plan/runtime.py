@@ -34,8 +34,11 @@ from tools.actions.plan.prefix import Prefix, Resolved
 from tools.actions.plan.slicing import RefusedError, check_name, other_code, other_target, refusal, sliced
 
 
-def _entry(found: Found, treatment: Treatment, reason: str) -> Entry:
-    return Entry(found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link)
+def entry_of(found: Found, treatment: Treatment, reason: str, target: str | None = None) -> Entry:
+    """Return the entry for what an artifact has at a path."""
+    return Entry(
+        found.path, found.kind, treatment, reason, found.source, mode=found.mode, link=found.link, target=target
+    )
 
 
 def readable(found: Found, facts: Facts | None, definition: Definition) -> Facts:
@@ -94,14 +97,14 @@ def _file(found: Found, facts: Facts, definition: Definition, prefix: Prefix) ->
         if _has_library(soname_path, found, definition, prefix):
             reason = f"library whose name is not its SONAME, {facts.soname}"
             return replace(
-                _entry(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname
+                entry_of(found, Treatment.ALIAS_OF, reason), target=facts.soname, type=facts.type, soname=facts.soname
             )
         taken = _packed_under_soname(soname_path, definition, prefix) or prefix.shipped(soname_path)
         words = "another library than the one" if taken else "library that nothing provides"
         reason = f"{words} under its SONAME, {facts.soname}"
-        return with_facts(_entry(found, Treatment.KEEP, reason), facts, definition)
+        return with_facts(entry_of(found, Treatment.KEEP, reason), facts, definition)
     reason = "library under its SONAME" if facts.type == LIBRARY and facts.soname else f"regular file ({facts.type})"
-    return with_facts(_entry(found, Treatment.KEEP, reason), facts, definition)
+    return with_facts(entry_of(found, Treatment.KEEP, reason), facts, definition)
 
 
 def _mode(resolved: Resolved) -> str:
@@ -123,7 +126,7 @@ def _launcher(found: Found, resolved: Resolved, facts: Facts, definition: Defini
     tree = resolved.node.plan.tree if resolved.node.plan else definition.tree
     here = posixpath.join(definition.tree, posixpath.dirname(found.path))
     target = posixpath.relpath(posixpath.join(tree, resolved.path), here)
-    entry = _entry(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
+    entry = entry_of(found, Treatment.LAUNCHER, f"link to an executable ({facts.type})")
     return replace(entry, mode="0755", target=target, machine=facts.machine or None, subsystem=facts.subsystem or None)
 
 
@@ -159,23 +162,23 @@ def _alias(found: Found, resolved: Resolved, facts: Facts, definition: Definitio
     packaged = _packaged(resolved, facts, definition, prefix)
     if packaged is None:
         target = posixpath.relpath(resolved.path, posixpath.dirname(found.path) or ".")
-        dropped = _entry(found, Treatment.DROP, f"link to {target}, which no package ships")
+        dropped = entry_of(found, Treatment.DROP, f"link to {target}, which no package ships")
         return replace(dropped, type=facts.type)
     reason = f"link to a library under another name than its SONAME, {facts.soname}"
     if facts.soname == posixpath.basename(found.path):
         reason = "link to a library that another package has"
     target = posixpath.relpath(packaged, posixpath.dirname(found.path) or ".")
-    return replace(_entry(found, Treatment.ALIAS_OF, reason), target=target, type=facts.type, soname=facts.soname)
+    return replace(entry_of(found, Treatment.ALIAS_OF, reason), target=target, type=facts.type, soname=facts.soname)
 
 
 def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     resolved = prefix.resolve(found.path)
     if resolved is None:
-        return _entry(found, Treatment.DROP, f"{DANGLES}: {found.link}")
+        return entry_of(found, Treatment.DROP, f"{DANGLES}: {found.link}")
     if resolved.node.kind is Kind.DIRECTORY:
-        return _entry(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
+        return entry_of(found, Treatment.DROP, "link to a directory, which a wheel cannot hold")
     if reason := _others(resolved.node.found, definition):
-        return _entry(found, Treatment.OTHER_TARGET, f"link to {resolved.path}, {reason}")
+        return entry_of(found, Treatment.OTHER_TARGET, f"link to {resolved.path}, {reason}")
     facts = readable(found, _facts(resolved), definition)
     name = posixpath.basename(found.path)
     if facts.type == LIBRARY and facts.soname and (facts.soname != name or not resolved.node.found):
@@ -192,7 +195,7 @@ def _link(found: Found, definition: Definition, prefix: Prefix) -> Entry:
         )
     is_soname = facts.type == LIBRARY and facts.soname == name
     reason = "link whose name is the library's SONAME" if is_soname else f"link to a file ({facts.type})"
-    copy = _entry(found, Treatment.COPY_OF_LINK, reason)
+    copy = entry_of(found, Treatment.COPY_OF_LINK, reason)
     copy = replace(copy, source=resolved.node.found.source, mode=resolved.node.found.mode)
     return with_facts(copy, facts, definition)
 
@@ -219,18 +222,18 @@ def _others(found: Found | None, definition: Definition) -> str | None:
 
 def _treat(found: Found, definition: Definition, prefix: Prefix) -> Entry:
     if reason := left_out(found.path, definition):
-        return _entry(found, Treatment.DROP, reason)
+        return entry_of(found, Treatment.DROP, reason)
     if found.kind is Kind.DIRECTORY:
-        return _entry(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
+        return entry_of(found, Treatment.DROP, "empty directory, which a wheel cannot hold")
     if definition.slice:
         check_name(found, definition.slice)
         if reason := other_target(found.path, definition.slice):
-            return _entry(found, Treatment.OTHER_TARGET, reason)
+            return entry_of(found, Treatment.OTHER_TARGET, reason)
     if found.kind is Kind.LINK:
         return _link(found, definition, prefix)
     facts = readable(found, found.facts, definition)
     if definition.slice and (reason := other_code(found, definition.slice)):
-        return _entry(found, Treatment.OTHER_TARGET, reason)
+        return entry_of(found, Treatment.OTHER_TARGET, reason)
     return _file(found, facts, definition, prefix)
 
 

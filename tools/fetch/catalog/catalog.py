@@ -112,7 +112,7 @@ def check_archives(archives: dict[ArtifactName, Path], repositories: dict[str, s
 
 
 def write(args: Arguments) -> None:
-    """Scan the folders; write the repository. Or list artifacts of others, or print which archives there are."""
+    """Write the repository of folders, or of artifacts elsewhere alone; or print which archives there are."""
     repositories = dict(pair.rsplit("=", 1) for pair in args.archived)
     if args.artifacts is None:
         named = [Elsewhere(parse_name(name, args.named_by), repository) for name, repository in repositories.items()]

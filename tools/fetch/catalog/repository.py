@@ -4,7 +4,9 @@ import json
 import os
 import posixpath
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
 
@@ -68,20 +70,14 @@ def _leads_to(directory: str) -> set[str]:
 
 def _unsafe(leads: dict[str, set[str]]) -> set[str]:
     """Return those from which a circle, or what is unknown, can be reached: all others end somewhere."""
-    left = {one: set(found) for one, found in leads.items()}
-    ends = [one for one, found in left.items() if not found]
-    above: dict[str, list[str]] = {}
-    for one, found in left.items():
-        for other in found:
-            above.setdefault(other, []).append(one)
-    while ends:
-        end = ends.pop()
-        del left[end]
-        for one in above.get(end, ()):
-            left[one].discard(end)
-            if not left[one]:
-                ends.append(one)
-    return set(left)
+    unknown = {one: {one} for found in leads.values() for one in found if one not in leads}
+    sorter, left = TopologicalSorter(leads | unknown), set(leads)
+    with suppress(CycleError):  # It still gives all that comes before a circle.
+        sorter.prepare()
+    while ends := sorter.get_ready():
+        left.difference_update(ends)
+        sorter.done(*ends)
+    return left
 
 
 @dataclass(frozen=True)

@@ -256,31 +256,6 @@ DIST_INFO = "share/therock/dist_info.json"
 T = TypeVar("T")
 
 
-def value_of(text: str, where: Path | str, key: str, default: T) -> T:
-    """Read a key of a JSON object; the default if it is not there.
-
-    Raises CatalogError if it is no such object, or the value is not of the default's type.
-    """
-    try:
-        value = json.loads(text).get(key, default)
-    except (ValueError, AttributeError) as error:
-        raise CatalogError(f"{where}: expected a JSON object ({error}); replace the artifact") from None
-    if not isinstance(value, type(default)):
-        raise CatalogError(f"{where}: {key} is {value!r}; expected a value like {default!r}")
-    return value
-
-
-def split_of(text: str, where: Path | str) -> bool:
-    """Read `flags.KPACK_SPLIT_ARTIFACTS` of therock_manifest.json's text; absent means false."""
-    flags: dict[str, object] = {}
-    return bool(value_of(text, where, "flags", flags).get("KPACK_SPLIT_ARTIFACTS", False))
-
-
-def dist_targets_of(text: str, where: Path | str) -> list[str]:
-    """Read `dist_amdgpu_targets` of dist_info.json's text, in the order written."""
-    return [target for target in value_of(text, where, "dist_amdgpu_targets", "").split(";") if target]
-
-
 def about_files(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
     """List the files that tell about the build."""
     return [
@@ -291,13 +266,29 @@ def about_files(artifacts: Sequence[ScannedArtifact]) -> list[Path]:
     ]
 
 
+def _told(artifacts: Sequence[ScannedArtifact], file: str, key: str, default: T) -> T:
+    """Read a key of a JSON object, of the first artifact that has this file; the default if it is not there.
+
+    Raises CatalogError if the file has no such object, or the value is not of the default's type.
+    """
+    path = next((one for one in about_files(artifacts) if str(one).endswith(file)), None)
+    if path is None:
+        return default
+    try:
+        value = json.loads(read_text(path)).get(key, default)
+    except (ValueError, AttributeError) as error:
+        raise CatalogError(f"{path}: expected a JSON object ({error}); replace the artifact") from None
+    if not isinstance(value, type(default)):
+        raise CatalogError(f"{path}: {key} is {value!r}; expected a value like {default!r}")
+    return value
+
+
 def is_split(artifacts: Sequence[ScannedArtifact]) -> bool:
-    """Read the layout, of the first artifact that tells; false if none does."""
-    found = [path for path in about_files(artifacts) if str(path).endswith(THEROCK_MANIFEST)]
-    return split_of(read_text(found[0]), found[0]) if found else False
+    """Read `flags.KPACK_SPLIT_ARTIFACTS` of therock_manifest.json; absent means false."""
+    flags: dict[str, object] = {}
+    return bool(_told(artifacts, THEROCK_MANIFEST, "flags", flags).get("KPACK_SPLIT_ARTIFACTS", False))
 
 
 def dist_targets(artifacts: Sequence[ScannedArtifact]) -> list[str]:
-    """Read the targets, of the first artifact that tells; none if none does."""
-    found = [path for path in about_files(artifacts) if str(path).endswith(DIST_INFO)]
-    return dist_targets_of(read_text(found[0]), found[0]) if found else []
+    """Read `dist_amdgpu_targets` of dist_info.json, in the order written; none if there is none."""
+    return [target for target in _told(artifacts, DIST_INFO, "dist_amdgpu_targets", "").split(";") if target]

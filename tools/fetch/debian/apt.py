@@ -134,26 +134,20 @@ class Apt:
 
     def describe(self, pinned: list[str]) -> list[DebianPackage]:
         """Return what the indexes say of packages given as `name=version`."""
+        return [
+            DebianPackage(name, one["version"], one.get("source", name), one["architecture"], one["sha256"])
+            for name, one in sorted(self._shown(pinned).items())
+        ]
+
+    def _shown(self, pinned: list[str]) -> dict[str, dict[str, str]]:
+        """Return the fields of packages given as `name=version`, by name."""
         said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
         wanted = set(pinned)
-        found = {
-            one["package"]: DebianPackage(
-                name=one["package"],
-                version=one["version"],
-                source=one.get("source", one["package"]),
-                architecture=one["architecture"],
-                sha256=one["sha256"],
-            )
-            for one in stanzas(said)
-            if f"{one['package']}={one['version']}" in wanted
-        }
-        return [found[name] for name in sorted(found)]
+        return {one["package"]: one for one in stanzas(said) if f"{one['package']}={one['version']}" in wanted}
 
     def dependencies(self, packages: list[DebianPackage]) -> dict[str, list[str]]:
         """Return on which of these packages each of them depends, by their names or by what they provide."""
-        pinned = [f"{one.name}={one.version}" for one in packages]
-        said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
-        shown = {one["package"]: one for one in stanzas(said) if f"{one['package']}={one['version']}" in pinned}
+        shown = self._shown([f"{one.name}={one.version}" for one in packages])
         provided = {alias: name for name, one in shown.items() for alias in (name, *names_in(one.get("provides", "")))}
         needed = {
             name: names_in(f"{one.get('pre-depends', '')},{one.get('depends', '')}") for name, one in shown.items()
