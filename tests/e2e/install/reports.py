@@ -95,6 +95,13 @@ def _(case: Case) -> None:
     assert next(origin.glob("include/**/*.h"), None), origin  # Links to what core has are made on first use.
 
 
+@report("TheRock #1906", "`rocm-sdk path --root` answers the first time")
+def _(case: Case) -> None:
+    said = run(case.installed.bin / "rocm-sdk", "path", "--root").strip()
+    assert said == str(case.devel), said
+    assert (case.devel / "bin/hipcc").is_file()
+
+
 @report("TheRock #1011", "libraries of another ROCm in LD_LIBRARY_PATH are not taken")
 def _(case: Case) -> None:
     other = case.scratch / "opt/rocm/lib"
