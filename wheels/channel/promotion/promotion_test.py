@@ -1,19 +1,15 @@
 """Promotes candidates: as they are, built again, and rewritten; and what is refused."""
 
 import hashlib
-import io
 import json
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from develop.testing.channel_sample import LINUX, broken, build, directory_objects, sdist, wheel, write
+from develop.testing.channel_sample import LINUX, broken, build, directory_objects, sdist, sound, wheel, write
 from lib.common.command import FOUND, OK
-from lib.wheel.record import record_text
 from wheels.channel.tool import main
 
 RC, NEW = "10.1.0rc2", "10.1.0"
@@ -31,20 +27,6 @@ def torch(*lines: str, version: str = f"2.9.0+rocm{RC}", files: dict[str, str] |
     members = files or {PAYLOAD: "code " * 999, "torch/version.py": f"__version__ = '{version}'\nrocm = '{RC}'\n"}
     name, data = wheel("torch", version, *(lines or (f"Requires-Dist: acme[libraries]=={RC}",)), files=members)
     return name, sound(data)
-
-
-def sound(data: bytes, changed: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
-    """Return a wheel again, deflated, with digests in RECORD, and with some members changed."""
-    with zipfile.ZipFile(io.BytesIO(data)) as old:
-        contents = {name: old.read(name) for name in old.namelist()} | dict(changed)
-    record = next(name for name in contents if name.endswith("/RECORD"))
-    rows = [(name, hashlib.sha256(one).hexdigest(), len(one)) for name, one in contents.items() if name != record]
-    contents[record] = record_text(rows, record).encode()
-    output = io.BytesIO()
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, one in contents.items():
-            new.writestr(zipfile.ZipInfo(name), one, zipfile.ZIP_DEFLATED)
-    return output.getvalue()
 
 
 @pytest.fixture(name="place")
