@@ -16,7 +16,7 @@ it from the journal. Pages are functions of the state, so writing one twice does
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
@@ -190,12 +190,13 @@ class Channel:
         reason = self.streams[stream].withdrawn.get(name)
         return replace(self.files[name], yanked=reason) if reason else self.files[name]
 
-    def of_version(self, stream: str, version: Version) -> list[File]:
-        """Return all files of a version that a stream lists; of all local ones, if it has none.
+    def of_version(self, stream: str, version: Version, projects: Sequence[str] = ()) -> list[File]:
+        """Return all files of a version that a stream lists, with all local versions, if it is none itself.
 
-        Raises FoundError if there is none.
+        `projects` are names, or patterns as of owners; without them, all count. Raises FoundError if there is no file.
         """
         listed = [self.listed_file(stream, name) for name in sorted(self.stream(stream).files)]
+        listed = [one for one in listed if not projects or any(_matches(one.project, name) for name in projects)]
         found = [
             one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
         ]

@@ -108,13 +108,13 @@ def add(
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 
-def withdraw(channel: Channel, name: str, version: Version, reason: str) -> ChannelChange:
+def withdraw(channel: Channel, name: str, version: Version, reason: str, projects: Sequence[str] = ()) -> ChannelChange:
     """Return what withdrawing a version does (PEP 592); without a reason, it is offered again.
 
     Raises FoundError if there is no such version, and for requirements that nothing would meet.
     """
     stream = channel.stream(name)
-    chosen = {file.filename for file in channel.of_version(name, version)}
+    chosen = {file.filename for file in channel.of_version(name, version, projects)}
     kept = {file: why for file, why in stream.withdrawn.items() if file not in chosen}
     withdrawn = {**kept, **dict.fromkeys(chosen, reason)} if reason else kept
     if withdrawn == stream.withdrawn:

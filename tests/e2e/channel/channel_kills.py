@@ -68,7 +68,7 @@ def build(directory: Path, sdk: str, version: str, *, is_release: bool = False) 
 def promotion(directory: Path, sdk: str, number: int) -> list[str]:
     """Return the arguments that promote a build: every second one is built again, and its framework rewritten."""
     version = f"1.{number}"
-    arguments = [version, f"--from={STREAM}", f"--to={RELEASES}"]
+    arguments = [version, f"--from={STREAM}", f"--to={RELEASES}", f"--project={sdk}", f"--project={sdk}-*"]
     if number % 2:
         release = f"{version}.post1"
         arguments += [f"--version={release}", str(build(directory, sdk, release, is_release=True))]

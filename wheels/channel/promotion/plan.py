@@ -39,6 +39,8 @@ class Request:
     members: tuple[str, ...] = ()
     """Members of rewritten wheels that have the version as text."""
     older: bool = False
+    projects: tuple[str, ...] = ()
+    """Names or patterns of the projects whose version it is; without them, of all."""
 
     @property
     def release(self) -> Version:
@@ -186,7 +188,7 @@ def choose(channel: Channel, request: Request) -> Chosen:
     """Choose the files of a candidate. Raises FoundError if there is none, or it cannot be promoted."""
     if request.to == request.stream:
         raise FoundError(f"--to={request.to}: is the stream of the candidate; expected another stream")
-    own = channel.of_version(request.stream, request.version)
+    own = channel.of_version(request.stream, request.version, request.projects)
     stream = channel.stream(request.stream)
     if stopped := next((one for one in own if one.yanked), None):
         raise FoundError(f"{stopped.filename}: was withdrawn: {stopped.yanked}. Promote another version")

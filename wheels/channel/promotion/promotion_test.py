@@ -151,6 +151,16 @@ def test_wheels_whose_version_does_not_name_the_candidate_get_a_local_version(pl
     assert run(place, "check") == OK
 
 
+def test_products_with_one_version_are_told_apart_by_name(place: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", [wheel("other", RC)])
+    assert run(place, "add", "--stream=rc", other) == OK
+    names = ("--project=acme", "--project=acme-*")
+    assert promote(place, build(tmp_path / "new", NEW), *names) == OK
+    assert f"other-{NEW}-{LINUX}.whl" not in listed(place, "stable")
+    assert run(place, "withdraw", NEW, "--stream=stable", "--reason=x", "--project=acme-core") == OK
+    assert list(state(place)["streams"]["stable"]["withdrawn"]) == [f"acme_core-{NEW}-{LINUX}.whl"]
+
+
 def test_a_post_release(tmp_path: Path, place: Path) -> None:
     assert run(place, "add", "--stream=rc", build(tmp_path / "1", f"{NEW}.post1")) == OK
     assert promote(place, version=f"{NEW}.post1") == OK
