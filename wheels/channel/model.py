@@ -191,7 +191,7 @@ class Channel:
         return replace(self.files[name], yanked=reason) if reason else self.files[name]
 
     def of_version(self, stream: str, version: Version, projects: Sequence[str] = ()) -> list[File]:
-        """Return all files of a version that a stream lists, with all local versions, if it is none itself.
+        """Return all files of a version that a stream lists; a version without a local part has all its local ones.
 
         `projects` are names, or patterns as of owners; without them, all count. Raises FoundError if there is no file.
         """

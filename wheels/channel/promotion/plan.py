@@ -74,7 +74,7 @@ class Chosen:
     def prepare(self, place: Place, given: Sequence[LocalFile], scratch: Path) -> "Release":
         """Write what has to be written into a directory, and the proof.
 
-        Raises FoundError if the given distributions are not those of the release.
+        Raises FoundError if the given distributions are not the files of the release.
         """
         kept = self.others if self.versions else (*self.own, *self.pinning, *self.others)
         proofs = {one.filename: FileProof(SAME, one.filename, one.sha256, one.sha256) for one in kept}
