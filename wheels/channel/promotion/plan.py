@@ -122,6 +122,8 @@ class Chosen:
         folder = scratch / file.sha256
         folder.mkdir(exist_ok=True)
         [local] = read_local([place.fetch(file.path, folder)])
+        if local.file.sha256 != file.sha256:
+            raise FoundError(f"{file.path}: has other bytes than channel.json says. Call rocm-wheels channel check")
         return replace(local, directory=self.directories[file.filename])
 
     def _built(self, given: Sequence[LocalFile]) -> list[tuple[File, LocalFile]]:
@@ -192,7 +194,9 @@ def choose(channel: Channel, request: Request) -> Chosen:
     stream = channel.stream(request.stream)
     if stopped := next((one for one in own if one.yanked), None):
         raise FoundError(f"{stopped.filename}: was withdrawn: {stopped.yanked}. Promote another version")
-    channel.stream(request.to)
+    for option, name in (("from", request.stream), ("to", request.to)):
+        if channel.stream(name).sources:
+            raise FoundError(f"--{option}={name}: is an aggregate; expected a stream with files of its own")
     versions: dict[tuple[str, Version], Version] = {}
     versions |= {(one.project, one.version): _released(one.version, request) for one in own}
     pinning = list(_pinning(channel, request, own, versions))

@@ -203,6 +203,23 @@ def test_what_is_refused(place: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert listed(place, "stable") == []
 
 
+def test_aggregates_and_damaged_candidates_are_refused(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = build(tmp_path / "new", NEW)
+    assert run(place, "init", "--aggregate=all=../rc/") == OK
+    assert run(place, "add", "--stream=all") == OK
+    assert run(place, "promote", RC, "--from=rc", "--to=all", new) == FOUND
+    assert "--to=all: is an aggregate; expected a stream with files of its own" in capsys.readouterr().err
+    assert run(place, "promote", RC, "--from=all", "--to=stable", new) == FOUND
+    assert "--from=all: is an aggregate" in capsys.readouterr().err
+    path = place / state(place)["files"][f"acme_core-{RC}-{LINUX}.whl"]["path"]
+    path.write_bytes(path.read_bytes() + b"\0")
+    assert promote(place, new) == FOUND
+    assert "has other bytes than channel.json says" in capsys.readouterr().err
+    assert listed(place, "stable") == []
+
+
 def test_a_release_with_other_bytes_is_refused(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     new = build(tmp_path / "new", NEW)
     assert promote(place, new) == OK
