@@ -109,7 +109,7 @@ class Build:
     older: bool = False
     """Whether it belongs to an older line, so that it need not sort last."""
     selector: Any = None
-    """Data of `_distributions.json`, of the newest build."""
+    """Data of `_distributions.json`, of the newest build that has it."""
     promoted: Promotion | None = None
     """The candidate that it came from."""
 
@@ -144,6 +144,13 @@ class StreamState:
     def platforms(self) -> dict[str, frozenset[tuple[str, str]]]:
         """For each file, what the newest build that has it is for: pairs of systems and processors."""
         return {name: found for build in self.builds for found in [platforms(build.files)] for name in build.files}
+
+    @property
+    def shown(self) -> Build | None:
+        """The newest build that people are shown: of an SDK, if there is one, and not a framework's."""
+        known = self.withdrawn.keys()
+        having = (one for one in reversed(self.builds) if one.selector and not one.files.keys() <= known)
+        return next(having, self.newest)
 
     def without(self, names: frozenset[str]) -> Self:
         """Return the stream without some files, and without builds that have no others."""

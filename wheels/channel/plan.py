@@ -91,7 +91,7 @@ def add(
         return ChannelChange(channel, uploads=tuple(files), lines=(f"{name}: all {len(brought)} files are listed",))
     selectors = [one.selector for one in files if one.selector]
     build = Build(now, brought, older, None if older or not selectors else json.loads(selectors[0]), promoted)
-    builds = [one if older else replace(one, selector=None) for one in stream.builds]
+    builds = [replace(one, selector=None) if build.selector else one for one in stream.builds]
     leaving = {file: due for file, due in stream.leaving.items() if file not in brought}
     after = replace(
         channel,
