@@ -128,7 +128,8 @@ def parser() -> argparse.ArgumentParser:
     option("version", type=_version, metavar="VERSION", help="of the candidate: 10.1.0rc2")
     option("--from", dest="stream", required=True, metavar="STREAM", help="the stream of the candidate")
     option("--to", required=True, metavar="STREAM", help="the stream of the release")
-    option("--version", dest="new", type=_version, help="of the release (default: 10.1.0, of 10.1.0rc2)")
+    text = "of the release (default: 10.1.0, of 10.1.0rc2); with the candidate's own, files are promoted as they are"
+    option("--version", dest="new", type=_version, help=text)
     text = "member of a wheel that pins the candidate, with the version as text: torch/version.py"
     option("--rewrite", dest="members", **many, metavar="MEMBER", help=text)
     names = "only of these names: rocm, rocm-sdk-* (default: all of the version)"

@@ -161,6 +161,13 @@ def test_products_with_one_version_are_told_apart_by_name(place: Path, tmp_path:
     assert list(state(place)["streams"]["stable"]["withdrawn"]) == [f"acme_core-{NEW}-{LINUX}.whl"]
 
 
+def test_a_candidate_keeps_its_version_if_that_is_asked_for(place: Path) -> None:
+    assert promote(place, f"--version={RC}") == OK
+    assert TORCH in listed(place, "stable")
+    assert f"acme-{RC}-py3-none-any.whl" in listed(place, "stable")
+    assert run(place, "check") == OK
+
+
 def test_a_post_release(tmp_path: Path, place: Path) -> None:
     assert run(place, "add", "--stream=rc", build(tmp_path / "1", f"{NEW}.post1")) == OK
     assert promote(place, version=f"{NEW}.post1") == OK
