@@ -8,11 +8,13 @@ import tarfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from lib.wheel.record import record_text
 from wheels.channel.local_files import LocalFile
 from wheels.channel.place import ANYTHING, ChangedError, Place, StoredFile, StoredText
 
@@ -43,6 +45,20 @@ def wheel(
         for path, text in members.items():
             archive.writestr(zipfile.ZipInfo(path), text)
     return f"{filed}-{version}-{tag}.whl", output.getvalue()
+
+
+def sound(data: bytes, changed: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
+    """Return a wheel again, deflated, with digests in RECORD, and with some members changed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as old:
+        contents = {name: old.read(name) for name in old.namelist()} | dict(changed)
+    record = next(name for name in contents if name.endswith("/RECORD"))
+    rows = [(name, hashlib.sha256(one).hexdigest(), len(one)) for name, one in contents.items() if name != record]
+    contents[record] = record_text(rows, record).encode()
+    output = io.BytesIO()
+    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, one in contents.items():
+            new.writestr(zipfile.ZipInfo(name), one, zipfile.ZIP_DEFLATED)
+    return output.getvalue()
 
 
 def sdist(name: str, version: str, *lines: str) -> tuple[str, bytes]:

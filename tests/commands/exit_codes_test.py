@@ -112,6 +112,18 @@ CASES: tuple[Case, ...] = (
     (f"{CHANNEL} add", FOUND, "other bytes", lambda at: [f"--channel={at.full}", "--stream=nightly", at.taken]),
     (f"{CHANNEL} add", CANNOT_RUN, "no such stream", lambda at: [f"--channel={at.channel}", "--stream=x", at.dist]),
     (f"{CHANNEL} add", CANNOT_RUN, "is not a channel", lambda at: [f"--channel={at.out}", "--stream=x", at.dist]),
+    (
+        f"{CHANNEL} promote",
+        CANNOT_RUN,
+        "no such stream",
+        lambda at: [f"--channel={at.full}", "1.0", "--from=x", "--to=y"],
+    ),
+    (
+        f"{CHANNEL} withdraw",
+        CANNOT_RUN,
+        "no such stream",
+        lambda at: [f"--channel={at.full}", "1", "--stream=x", "--undo"],
+    ),
     (f"{CHANNEL} check", OK, "0 complaints", lambda at: [f"--channel={at.full}"]),
     ("lock lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
     ("lock lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),

@@ -159,6 +159,12 @@ def test_two_wheels_for_one_tag(tmp_path: Path) -> None:
     ]
 
 
+def test_wheel_variants_of_one_version_are_told_apart_by_their_labels(tmp_path: Path) -> None:
+    name, data = CORE
+    variants = [(name.replace(".whl", f"-{label}.whl"), data) for label in ("gfx942", "gfx1100")]
+    assert said(channel_with(tmp_path, [CORE, *variants])) == []
+
+
 def test_owners(tmp_path: Path) -> None:
     owners = {"acme": ("acme-*", "acme"), "other": ("acme-core",)}
     assert said(channel_with(tmp_path, [CORE, wheel("torch", "1.0")], owners=owners)) == [

@@ -39,21 +39,23 @@ LINES = [
 FRONT = wheel("acme", "1.0", *LINES, tag="py3-none-any", files={"acme/_distributions.json": json.dumps(SELECTOR)})
 
 
-def test_a_lock_has_the_newest_set_for_a_gpu_and_the_frameworks_that_go_with_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("older", [False, True])
+def test_a_lock_has_the_newest_set_for_a_gpu_and_the_frameworks_that_go_with_it(tmp_path: Path, older: bool) -> None:
     channel = Channel(0, "Acme", 0, 0, "https://example.com/", {"nightly": StreamState()})
     old = [wheel("acme-core", "0.9"), wheel("torch", "2.1", "Requires-Dist: acme-core==0.9")]
     new = [wheel("acme-core", "1.0"), *DEVICES, FRONT]
-    frameworks = [wheel("torch", "2.0", "Requires-Dist: acme-core==1.0"), wheel("other", "1.0", "Requires-Dist: numpy")]
+    torch = "2.0" if older else "2.2"
+    frameworks = [wheel("torch", torch, "Requires-Dist: acme-core==1.0"), wheel("other", "1.0", "Requires-Dist: numpy")]
     for number, files in enumerate((old, new, frameworks)):
         local = read_local([write(tmp_path / str(number), files)])
-        channel = add(channel, "nightly", local, NOW + number, older=number == 2).after
+        channel = add(channel, "nightly", local, NOW + number, older=older and number == 2).after
     page = stream_pages(channel, "nightly")["pylock.gfx942.toml"].decode()
     packages = tomllib.loads(page)["packages"]
     assert [(one["name"], one["version"]) for one in packages] == [
         ("acme", "1.0"),
         ("acme-core", "1.0"),
         ("acme-device-gfx942", "1.0"),
-        ("torch", "2.0"),
+        ("torch", torch),
     ]
     (one,) = packages[1]["wheels"]
     file = channel.files[one["name"]]

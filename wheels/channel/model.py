@@ -16,7 +16,7 @@ it from the journal. Pages are functions of the state, so writing one twice does
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
@@ -109,7 +109,7 @@ class Build:
     older: bool = False
     """Whether it belongs to an older line, so that it need not sort last."""
     selector: Any = None
-    """Data of `_distributions.json`, of the newest build."""
+    """Data of `_distributions.json`, of the newest build that has it."""
     promoted: Promotion | None = None
     """The candidate that it came from."""
 
@@ -144,6 +144,13 @@ class StreamState:
     def platforms(self) -> dict[str, frozenset[tuple[str, str]]]:
         """For each file, what the newest build that has it is for: pairs of systems and processors."""
         return {name: found for build in self.builds for found in [platforms(build.files)] for name in build.files}
+
+    @property
+    def shown(self) -> Build | None:
+        """The newest build that people are shown: of an SDK, if there is one, and not a framework's."""
+        known = self.withdrawn.keys()
+        having = (one for one in reversed(self.builds) if one.selector and not one.files.keys() <= known)
+        return next(having, self.newest)
 
     def without(self, names: frozenset[str]) -> Self:
         """Return the stream without some files, and without builds that have no others."""
@@ -190,12 +197,13 @@ class Channel:
         reason = self.streams[stream].withdrawn.get(name)
         return replace(self.files[name], yanked=reason) if reason else self.files[name]
 
-    def of_version(self, stream: str, version: Version) -> list[File]:
-        """Return all files of a version that a stream lists; of all local ones, if it has none.
+    def of_version(self, stream: str, version: Version, projects: Sequence[str] = ()) -> list[File]:
+        """Return all files of a version that a stream lists; a version without a local part has all its local ones.
 
-        Raises FoundError if there is none.
+        `projects` are names, or patterns as of owners; without them, all count. Raises FoundError if there is no file.
         """
         listed = [self.listed_file(stream, name) for name in sorted(self.stream(stream).files)]
+        listed = [one for one in listed if not projects or any(_matches(one.project, name) for name in projects)]
         found = [
             one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
         ]

@@ -26,7 +26,7 @@ def stream_pages(channel: Channel, name: str) -> dict[str, bytes]:
         channel.listed_file(name, file).listed(directory, added[file])
         for file, directory in sorted(stream.files.items())
     ]
-    newest = stream.newest
+    newest = stream.shown
     selector = None
     locks = {}
     if newest and newest.selector:

@@ -91,7 +91,7 @@ def add(
         return ChannelChange(channel, uploads=tuple(files), lines=(f"{name}: all {len(brought)} files are listed",))
     selectors = [one.selector for one in files if one.selector]
     build = Build(now, brought, older, None if older or not selectors else json.loads(selectors[0]), promoted)
-    builds = [one if older else replace(one, selector=None) for one in stream.builds]
+    builds = [replace(one, selector=None) if build.selector else one for one in stream.builds]
     leaving = {file: due for file, due in stream.leaving.items() if file not in brought}
     after = replace(
         channel,
@@ -108,13 +108,13 @@ def add(
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 
-def withdraw(channel: Channel, name: str, version: Version, reason: str) -> ChannelChange:
+def withdraw(channel: Channel, name: str, version: Version, reason: str, projects: Sequence[str] = ()) -> ChannelChange:
     """Return what withdrawing a version does (PEP 592); without a reason, it is offered again.
 
     Raises FoundError if there is no such version, and for requirements that nothing would meet.
     """
     stream = channel.stream(name)
-    chosen = {file.filename for file in channel.of_version(name, version)}
+    chosen = {file.filename for file in channel.of_version(name, version, projects)}
     kept = {file: why for file, why in stream.withdrawn.items() if file not in chosen}
     withdrawn = {**kept, **dict.fromkeys(chosen, reason)} if reason else kept
     if withdrawn == stream.withdrawn:

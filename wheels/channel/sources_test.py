@@ -1,5 +1,6 @@
 """Aggregates list what other streams list, and follow them."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,27 @@ def test_an_aggregate_of_this_channel_and_another(tmp_path: Path, capsys: pytest
         assert (ours / "all/simple/torch" / link).resolve().is_file(), link
     assert len(list((ours / "files").rglob("*.whl"))) == 3, "files were copied"
     assert run(theirs, "retire", "--stream=stable", "--older-than=0s") == OK
-    assert run(ours, "add", "--stream=all") == OK
+    assert run(theirs, "add", "--stream=stable", write(tmp_path / "2.2", [wheel("torch", "2.2")])) == OK
+    capsys.readouterr()
+    assert run(ours, "add", "--stream=all", "--json") == OK
+    document = json.loads(capsys.readouterr().out)
+    assert document["streams"] == {"all": "grow, shrink"}
+    assert [name.partition("-py3")[0] for name in document["files"]] == ["torch-2.2", "torch-2.0"]
     assert "torch-2.0" not in pages(ours, "all")["torch"]
     assert run(ours, "check") == OK
     capsys.readouterr()
     assert run(theirs, "add", "--stream=stable", write(tmp_path / "taken", [wheel("acme", "9.0")])) == OK
     assert run(ours, "add", "--stream=all") == FOUND
     assert "both ../nightly and ../../theirs/stable have acme" in capsys.readouterr().err
+
+
+def test_the_first_init_is_shown_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(tmp_path / "new", "init", "--stream=nightly", "--dry-run", "--json") == OK
+    assert json.loads(capsys.readouterr().out)["streams"] == {"nightly": "grow"}
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_aggregate_with_a_wrong_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        run(tmp_path, "init", "--aggregate=../all=../nightly/")
+    assert "../all: expected a name of a stream" in capsys.readouterr().err

@@ -128,15 +128,19 @@ def parser() -> argparse.ArgumentParser:
     option("version", type=_version, metavar="VERSION", help="of the candidate: 10.1.0rc2")
     option("--from", dest="stream", required=True, metavar="STREAM", help="the stream of the candidate")
     option("--to", required=True, metavar="STREAM", help="the stream of the release")
-    option("--version", dest="new", type=_version, help="of the release (default: 10.1.0, of 10.1.0rc2)")
+    text = "of the release (default: 10.1.0, of 10.1.0rc2); with the candidate's own, files are promoted as they are"
+    option("--version", dest="new", type=_version, help=text)
     text = "member of a wheel that pins the candidate, with the version as text: torch/version.py"
     option("--rewrite", dest="members", **many, metavar="MEMBER", help=text)
+    names = "only of these names: rocm, rocm-sdk-* (default: all of the version)"
+    option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--older", action="store_true", help="the release belongs to an older line, and need not sort last")
     option("dist", nargs="*", type=Path, metavar="DIST", help="what was built again with the release's version")
     option = command("withdraw", _withdraw, "withdraw a version (PEP 592): only those who pin it get it")
     option("version", type=_version, metavar="VERSION", help="the version")
     option("--stream", required=True, help="the stream")
     option("--reason", default="", metavar="TEXT", help="why, for people who install it")
+    option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--undo", action="store_true", help="offer it again")
     command("check", _check, "compare files, pages and requirements with the state", changes=False)
     command("show", _show, "list streams and builds", changes=False)
@@ -218,7 +222,8 @@ def _retire(place: Place, given: Namespace) -> int:
 
 
 def _promote(place: Place, given: Namespace) -> int:
-    request = Request(given.stream, given.to, given.version, given.new, tuple(given.members), given.older)
+    options = tuple(given.members), given.older, tuple(given.projects)
+    request = Request(given.stream, given.to, given.version, given.new, *options)
     now = int(time.time())
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         files = read_local(given.dist) if given.dist else []
@@ -229,7 +234,8 @@ def _promote(place: Place, given: Namespace) -> int:
 def _withdraw(place: Place, given: Namespace) -> int:
     if bool(given.reason.strip()) == given.undo:
         raise CannotRunError("--reason: expected a reason, which installers show; or --undo without one")
-    return _carry_out(place, given, lambda channel: withdraw(channel, given.stream, given.version, given.reason))
+    options = given.version, given.reason, given.projects
+    return _carry_out(place, given, lambda channel: withdraw(channel, given.stream, *options))
 
 
 def _check(place: Place, given: Namespace) -> int:

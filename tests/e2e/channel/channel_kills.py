@@ -3,9 +3,10 @@
     python3 -m tests.e2e.channel.locked_programs tests.e2e.channel.channel_kills --kills 1000 --place directory|bucket
 
 Run it from the top of the workspace. Each publisher adds builds of an SDK of its own to one stream, and retires old
-ones; a command is killed (SIGKILL) before or after a step that changes the place, and called again until it is done.
-Clients install the newest build, or one of the last three. It fails for a 404, a wrong hash, a requirement that nothing
-meets, and whatever `check` finds at the end. It prints how many kills there were in which command.
+ones, and promotes builds to another stream; a command is killed (SIGKILL) before or after a step that changes the
+place, and called again until it is done. Clients install the newest build of a stream, or one of the last three. It
+fails for a 404, a wrong hash, a requirement that nothing meets, and whatever `check` finds at the end. It prints how
+many kills there were in which command.
 """
 
 import argparse
@@ -28,32 +29,50 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from develop.testing.channel_sample import wheel, write
+from develop.testing.channel_sample import sound, wheel, write
 from tests.e2e.channel.bucket_server import FaultyBucket, bucket_server
 from tests.e2e.channel.locked_programs import ALONE
 
-STREAM = "nightly"
+STREAM, RELEASES = STREAMS = ("nightly", "stable")
 SDKS = ("acme", "other")
 #: Seconds after which required files are unlisted, and files deleted: longer than a client takes.
 SETTLE, GRACE = 20, 40
 #: Builds of both SDKs that stay.
 KEEP = 10
 #: Steps of a command, about: a kill comes at one of them, or too late.
-STEPS = {("directory", "add"): 180, ("directory", "retire"): 170, ("bucket", "add"): 32, ("bucket", "retire"): 36}
+STEPS = {
+    ("directory", "add"): 180,
+    ("directory", "promote"): 180,
+    ("directory", "retire"): 170,
+    ("bucket", "add"): 40,
+    ("bucket", "promote"): 44,
+    ("bucket", "retire"): 36,
+}
 JSON = "application/vnd.pypi.simple.v1+json"
 
 
-def build(directory: Path, sdk: str, number: int) -> Path:
-    """Write a build: a package that requires libraries, which require core."""
-    version, core = f"1.{number}", f"{sdk}-core"
-    return write(
-        directory / f"{sdk} {number}",
-        [
-            wheel(core, version),
-            wheel(f"{sdk}-libraries", version, f"Requires-Dist: {core}=={version}"),
-            wheel(sdk, version, f"Requires-Dist: {sdk}-libraries=={version}", tag="py3-none-any"),
-        ],
-    )
+def build(directory: Path, sdk: str, version: str, *, is_release: bool = False) -> Path:
+    """Write a build: a package that requires libraries, which require core, and a framework, unless it is a release."""
+    core = f"{sdk}-core"
+    wheels = [
+        wheel(core, version),
+        wheel(f"{sdk}-libraries", version, f"Requires-Dist: {core}=={version}"),
+        wheel(sdk, version, f"Requires-Dist: {sdk}-libraries=={version}", tag="py3-none-any"),
+    ]
+    if not is_release:
+        name, data = wheel(f"{sdk}-torch", f"2.0+{version}", f"Requires-Dist: {sdk}=={version}")
+        wheels.append((name, sound(data)))
+    return write(directory / f"{sdk} {version}", wheels)
+
+
+def promotion(directory: Path, sdk: str, number: int) -> list[str]:
+    """Return the arguments that promote a build: every second one is built again, and its framework rewritten."""
+    version = f"1.{number}"
+    arguments = [version, f"--from={STREAM}", f"--to={RELEASES}", f"--project={sdk}", f"--project={sdk}-*"]
+    if number % 2:
+        release = f"{version}.post1"
+        arguments += [f"--version={release}", str(build(directory, sdk, release, is_release=True))]
+    return arguments
 
 
 # Publishers
@@ -108,13 +127,15 @@ def publish(sdk: str, place: list[str], scratch: Path, kills: int, seed: int) ->
     log, killed = scratch / f"{sdk}.log", scratch / "killed"
     kind = "bucket" if len(place) > 1 else "directory"
     while not killed.exists() or killed.stat().st_size < kills:
-        what = dice.choice(("add", "add", "retire"))
+        what = dice.choice(("add", "add", "promote", "retire"))
         killed_at = dice.randrange(1, STEPS[kind, what])
-        arguments = [what, *place, f"--stream={STREAM}", "--wait=5m"]
+        arguments = [what, *place, "--wait=5m"]
         if what == "add":
-            arguments.append(str(build(scratch, sdk, number)))
+            arguments += [f"--stream={STREAM}", str(build(scratch, sdk, f"1.{number}"))]
+        elif what == "promote":
+            arguments += promotion(scratch, sdk, number - 1)
         else:
-            arguments += ["--older-than=0s", f"--keep-last={KEEP}"]
+            arguments += [f"--stream={dice.choice(STREAMS)}", "--older-than=0s", f"--keep-last={KEEP}"]
         status = command(arguments, killed_at, log)
         counts[{0: f"whole {what}", -9: f"killed {what}"}.get(status, f"{what} ended with {status}")] += 1
         if status == -signal.SIGKILL:
@@ -225,9 +246,9 @@ class Clients:
             except Exception as error:
                 self.faults.append(f"{time.time():.3f} {work.__name__}: {error!r}")
 
-    def page(self, project: str) -> dict[str, Any]:
+    def page(self, stream: str, project: str) -> dict[str, Any]:
         """Return the page of a project."""
-        document: dict[str, Any] = json.loads(self.get(f"{self.url}/{STREAM}/simple/{project}/"))
+        document: dict[str, Any] = json.loads(self.get(f"{self.url}/{stream}/simple/{project}/"))
         return document
 
     def get(self, url: str) -> bytes:
@@ -240,26 +261,26 @@ class Clients:
 
     def read(self, dice: random.Random) -> None:
         """Read as an installer does: what a page lists is on the pages of what it requires, which are read next."""
-        sdk = dice.choice(SDKS)
+        stream, sdk = dice.choice(STREAMS), dice.choice(SDKS)
         listed: set[str] | None = None
         for project in (sdk, f"{sdk}-libraries", f"{sdk}-core"):
-            files = self.page(project)["files"]
+            files = self.page(stream, project)["files"]
             versions = {one["filename"].split("-")[1] for one in files}
             assert listed is None or listed <= versions, f"{project}: lacks {sorted((listed or set()) - versions)}"
             listed = versions
             one = dice.choice(files)
-            where = f"{self.url}/{STREAM}/simple/{project}/{one['url']}"
+            where = f"{self.url}/{stream}/simple/{project}/{one['url']}"
             assert hashlib.sha256(self.get(where)).hexdigest() == one["hashes"]["sha256"], one["filename"]
             metadata = hashlib.sha256(self.get(f"{where}.metadata")).hexdigest()
             assert metadata == one["core-metadata"]["sha256"], f"{one['filename']}.metadata"
 
     def install(self, dice: random.Random, *command: object) -> None:
         """Install the newest build, or one of the last three."""
-        sdk = dice.choice(SDKS)
+        stream, sdk = dice.choice(STREAMS), dice.choice(SDKS)
         # An older one may be retired before the installer asks for it.
-        wanted = sdk if dice.random() < 0.5 else f"{sdk}=={dice.choice(self.page(sdk)['versions'][-3:])}"
+        wanted = sdk if dice.random() < 0.5 else f"{sdk}=={dice.choice(self.page(stream, sdk)['versions'][-3:])}"
         with tempfile.TemporaryDirectory(dir=self.scratch) as target:
-            options = (f"--index-url={self.url}/{STREAM}/simple/", f"--target={target}", wanted)
+            options = (f"--index-url={self.url}/{stream}/simple/", f"--target={target}", wanted)
             own = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
             done = subprocess.run(
                 [str(one) for one in (*command, *options)],
@@ -289,8 +310,8 @@ class Clients:
 def check_end(place: list[str], scratch: Path) -> None:
     """Retire what is left, and assert that nothing is wrong and nothing lies about."""
     log = scratch / "end.log"
-    for _ in range(2):
-        assert command(["retire", *place, f"--stream={STREAM}", "--older-than=0s", "--keep-last=1"], 0, log) == 0
+    for stream in (*STREAMS, *STREAMS):
+        assert command(["retire", *place, f"--stream={stream}", "--older-than=0s", "--keep-last=1"], 0, log) == 0
         time.sleep(1)
     assert command(["check", *place], 0, log) == 0, log.read_text()[-2000:]
 
@@ -305,11 +326,12 @@ def run(arguments: argparse.Namespace, scratch: Path) -> int:
             place = ["--channel=s3://bucket", f"--endpoint-url={bucket.url}"]
             os.environ |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_DEFAULT_REGION": "us-east-1"}
         tool = [arguments.programs / "python", "-B", "-m", "wheels.channel.tool"]
-        settings = (f"--settle={SETTLE}s", f"--grace={GRACE}s", f"--stream={STREAM}")
+        settings = (f"--settle={SETTLE}s", f"--grace={GRACE}s", *(f"--stream={one}" for one in STREAMS))
         subprocess.run([*tool, "init", *place, *settings], check=True, stdout=subprocess.DEVNULL)
         for sdk in SDKS:
-            first = [*tool, "add", *place, f"--stream={STREAM}", build(scratch, sdk, 0)]
-            subprocess.run(first, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            added = [f"--stream={STREAM}", str(build(scratch, sdk, "1.0"))]
+            for first in (["add", *place, *added], ["promote", *place, *promotion(scratch, sdk, 0)]):
+                subprocess.run([*tool, *first], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         missing: list[str] = []
         url = stack.enter_context(web_server(reader_of(root, bucket), missing))
         clients = Clients(url, arguments.programs, scratch)

@@ -39,6 +39,8 @@ class Request:
     members: tuple[str, ...] = ()
     """Members of rewritten wheels that have the version as text."""
     older: bool = False
+    projects: tuple[str, ...] = ()
+    """Names or patterns of the projects whose version it is; without them, of all."""
 
     @property
     def release(self) -> Version:
@@ -72,7 +74,7 @@ class Chosen:
     def prepare(self, place: Place, given: Sequence[LocalFile], scratch: Path) -> "Release":
         """Write what has to be written into a directory, and the proof.
 
-        Raises FoundError if the given distributions are not those of the release.
+        Raises FoundError if the given distributions are not the files of the release.
         """
         kept = self.others if self.versions else (*self.own, *self.pinning, *self.others)
         proofs = {one.filename: FileProof(SAME, one.filename, one.sha256, one.sha256) for one in kept}
@@ -120,6 +122,8 @@ class Chosen:
         folder = scratch / file.sha256
         folder.mkdir(exist_ok=True)
         [local] = read_local([place.fetch(file.path, folder)])
+        if local.file.sha256 != file.sha256:
+            raise FoundError(f"{file.path}: has other bytes than channel.json says. Call rocm-wheels channel check")
         return replace(local, directory=self.directories[file.filename])
 
     def _built(self, given: Sequence[LocalFile]) -> list[tuple[File, LocalFile]]:
@@ -186,11 +190,13 @@ def choose(channel: Channel, request: Request) -> Chosen:
     """Choose the files of a candidate. Raises FoundError if there is none, or it cannot be promoted."""
     if request.to == request.stream:
         raise FoundError(f"--to={request.to}: is the stream of the candidate; expected another stream")
-    own = channel.of_version(request.stream, request.version)
+    own = channel.of_version(request.stream, request.version, request.projects)
     stream = channel.stream(request.stream)
     if stopped := next((one for one in own if one.yanked), None):
         raise FoundError(f"{stopped.filename}: was withdrawn: {stopped.yanked}. Promote another version")
-    channel.stream(request.to)
+    for option, name in (("from", request.stream), ("to", request.to)):
+        if channel.stream(name).sources:
+            raise FoundError(f"--{option}={name}: is an aggregate; expected a stream with files of its own")
     versions: dict[tuple[str, Version], Version] = {}
     versions |= {(one.project, one.version): _released(one.version, request) for one in own}
     pinning = list(_pinning(channel, request, own, versions))

@@ -1,19 +1,15 @@
 """Promotes candidates: as they are, built again, and rewritten; and what is refused."""
 
 import hashlib
-import io
 import json
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from develop.testing.channel_sample import LINUX, broken, build, directory_objects, sdist, wheel, write
+from develop.testing.channel_sample import LINUX, broken, build, directory_objects, sdist, sound, wheel, write
 from lib.common.command import FOUND, OK
-from lib.wheel.record import record_text
 from wheels.channel.tool import main
 
 RC, NEW = "10.1.0rc2", "10.1.0"
@@ -31,20 +27,6 @@ def torch(*lines: str, version: str = f"2.9.0+rocm{RC}", files: dict[str, str] |
     members = files or {PAYLOAD: "code " * 999, "torch/version.py": f"__version__ = '{version}'\nrocm = '{RC}'\n"}
     name, data = wheel("torch", version, *(lines or (f"Requires-Dist: acme[libraries]=={RC}",)), files=members)
     return name, sound(data)
-
-
-def sound(data: bytes, changed: Mapping[str, bytes] = MappingProxyType({})) -> bytes:
-    """Return a wheel again, deflated, with digests in RECORD, and with some members changed."""
-    with zipfile.ZipFile(io.BytesIO(data)) as old:
-        contents = {name: old.read(name) for name in old.namelist()} | dict(changed)
-    record = next(name for name in contents if name.endswith("/RECORD"))
-    rows = [(name, hashlib.sha256(one).hexdigest(), len(one)) for name, one in contents.items() if name != record]
-    contents[record] = record_text(rows, record).encode()
-    output = io.BytesIO()
-    with zipfile.ZipFile(output, "w", zipfile.ZIP_DEFLATED) as new:
-        for name, one in contents.items():
-            new.writestr(zipfile.ZipInfo(name), one, zipfile.ZIP_DEFLATED)
-    return output.getvalue()
 
 
 @pytest.fixture(name="place")
@@ -169,6 +151,23 @@ def test_wheels_whose_version_does_not_name_the_candidate_get_a_local_version(pl
     assert run(place, "check") == OK
 
 
+def test_products_with_one_version_are_told_apart_by_name(place: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", [wheel("other", RC)])
+    assert run(place, "add", "--stream=rc", other) == OK
+    names = ("--project=acme", "--project=acme-*")
+    assert promote(place, build(tmp_path / "new", NEW), *names) == OK
+    assert f"other-{NEW}-{LINUX}.whl" not in listed(place, "stable")
+    assert run(place, "withdraw", NEW, "--stream=stable", "--reason=x", "--project=acme-core") == OK
+    assert list(state(place)["streams"]["stable"]["withdrawn"]) == [f"acme_core-{NEW}-{LINUX}.whl"]
+
+
+def test_a_candidate_keeps_its_version_if_that_is_asked_for(place: Path) -> None:
+    assert promote(place, f"--version={RC}") == OK
+    assert TORCH in listed(place, "stable")
+    assert f"acme-{RC}-py3-none-any.whl" in listed(place, "stable")
+    assert run(place, "check") == OK
+
+
 def test_a_post_release(tmp_path: Path, place: Path) -> None:
     assert run(place, "add", "--stream=rc", build(tmp_path / "1", f"{NEW}.post1")) == OK
     assert promote(place, version=f"{NEW}.post1") == OK
@@ -208,6 +207,23 @@ def test_what_is_refused(place: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert run(place, "withdraw", RC, "--stream=rc", "--reason=wrong licence") == OK
     assert promote(place, new) == FOUND
     assert "was withdrawn: wrong licence. Promote another version" in capsys.readouterr().err
+    assert listed(place, "stable") == []
+
+
+def test_aggregates_and_damaged_candidates_are_refused(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    new = build(tmp_path / "new", NEW)
+    assert run(place, "init", "--aggregate=all=../rc/") == OK
+    assert run(place, "add", "--stream=all") == OK
+    assert run(place, "promote", RC, "--from=rc", "--to=all", new) == FOUND
+    assert "--to=all: is an aggregate; expected a stream with files of its own" in capsys.readouterr().err
+    assert run(place, "promote", RC, "--from=all", "--to=stable", new) == FOUND
+    assert "--from=all: is an aggregate" in capsys.readouterr().err
+    path = place / state(place)["files"][f"acme_core-{RC}-{LINUX}.whl"]["path"]
+    path.write_bytes(path.read_bytes() + b"\0")
+    assert promote(place, new) == FOUND
+    assert "has other bytes than channel.json says" in capsys.readouterr().err
     assert listed(place, "stable") == []
 
 
