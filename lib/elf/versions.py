@@ -57,7 +57,7 @@ def verdef_entries(source: Source, elf: ElfFile) -> list[VersionEntry]:
 def _walk(
     source: Source, elf: ElfFile, tags: tuple[int, int], layouts: tuple[Struct, Struct], what: str
 ) -> Iterator[tuple[int, tuple[int, ...], list[tuple[int, ...]]]]:
-    """Yield each entry of a chain: its file offset, its fields, and those of its auxiliary entries.
+    """Yield each entry of a chain: its file offset, its fields, and the fields of its auxiliary entries.
 
     `tags` are the dynamic entries with the address and the number of entries, `layouts` the structures of both kinds.
     """
