@@ -1,12 +1,10 @@
 """Device code in libraries: sections, padding, wrappers and what relocates them, and what is said of damage."""
 
 import io
-import zipfile
 from collections.abc import Sequence
 from hashlib import sha256
 from itertools import product
 from struct import pack, pack_into
-from typing import BinaryIO
 
 import pytest
 from hypothesis import given
@@ -222,14 +220,3 @@ def test_no_more_is_read_than_is_needed() -> None:
     assert found == {size: sha256(data).hexdigest() for size, data in ((8 << 20, bytes(8 << 20)), (1, b"x"))}
     for _, chunks in code_object_contents(file, device, device.bundles[0]):
         assert all(0 < len(chunk) <= 1 << 20 for chunk in chunks)
-
-
-def test_any_seekable_file_serves() -> None:
-    """Also one whose bytes are not on disk as they stand, such as a member of a wheel."""
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as wheel:
-        wheel.writestr("lib/libsample.so", Sample((Part(FIRST), Part(SECOND))).build())
-    with zipfile.ZipFile(archive) as wheel, wheel.open("lib/libsample.so") as member:
-        file: BinaryIO = member  # type: ignore[assignment]
-        device = read_device_code(file, "libsample.so")
-        assert [len(digests(file, device, one)) for one in device.bundles] == [2, 3]

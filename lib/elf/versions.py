@@ -57,9 +57,9 @@ def verdef_entries(source: Source, elf: ElfFile) -> list[VersionEntry]:
 def _walk(
     source: Source, elf: ElfFile, tags: tuple[int, int], layouts: tuple[Struct, Struct], what: str
 ) -> Iterator[tuple[int, tuple[int, ...], list[tuple[int, ...]]]]:
-    """Yield each entry of a chain: its file offset, its fields, and those of its auxiliary entries.
+    """Yield each entry of a chain: its file offset, its fields, and the fields of its auxiliary entries.
 
-    `tags` are the dynamic entries with the address and the number of entries, `layouts` those of both kinds.
+    `tags` are the dynamic entries with the address and the number of entries, `layouts` the structures of both kinds.
     """
     address, count = elf.dynamic_value(tags[0]), elf.dynamic_value(tags[1]) or 0
     if address is None or not count:

@@ -70,11 +70,3 @@ def test_failure_leaves_no_part_of_a_file(tmp_path: Path, capsys: pytest.Capture
 def test_mistakes(arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert reason in capsys.readouterr().err
-
-
-def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    out = capsys.readouterr().out
-    assert "A bundle has a code object for each GPU target" in out
-    assert "rocm-wheels code extract lib/librocblas.so.4 --directory /tmp/code --target gfx1030" in out

@@ -13,7 +13,7 @@ from lib.elf.dynamic_symbols import DynamicSymbols, read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
 from lib.elf.source import ElfError
 from wheels.verify.model import Collector, FileFacts
-from wheels.verify.wheel import wants_elf
+from wheels.verify.wheel_set.gather import wants_linked
 
 _GRAFTED: Final = re.compile(r"([^.]+)-[0-9a-f]{8}(\..+)")
 
@@ -60,7 +60,7 @@ def _inspect(file: BinaryIO, facts: FileFacts) -> object:
         return str(error)
 
 
-COLLECTOR: Final = Collector(SYMBOLS, wants_elf, inspect=_inspect)
+COLLECTOR: Final = Collector(SYMBOLS, wants_linked, inspect=_inspect)
 
 
 def symbols_of(files: Mapping[str, FileFacts], wheel: str) -> dict[str, DynamicSymbols]:

@@ -28,7 +28,7 @@ from develop.testing.framework_wheel import (
     run,
     sdk,
 )
-from develop.testing.wheel_sample import METADATA, Sample, zipped
+from develop.testing.wheel_sample import METADATA, Sample
 from lib.elf import constants as c
 from lib.elf.model import ElfFile
 from lib.elf.reader import read_elf
@@ -202,18 +202,6 @@ def test_equal_wheels_give_equal_bytes(tmp_path: Path, monkeypatch: pytest.Monke
     assert run(tmp_path / "one", BUNDLES, "--drop-bundled") == 0
     with zipfile.ZipFile(made(tmp_path / "one")) as archive:
         assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
-
-
-def test_a_wheel_without_compression_gives_equal_files(tmp_path: Path) -> None:
-    assert run(tmp_path / "one", EXPECTS) == 0
-    folder = tmp_path / "other"
-    sdk(folder)
-    wheel = folder / EXPECTS.filename
-    wheel.write_bytes(zipped(EXPECTS.members(), EXPECTS.modes, deflate=False))
-    arguments = [str(wheel), f"--sdk={folder / 'sdk'}", f"--output={folder / 'out'}"]
-    assert tool.main(arguments, INIT_PY) == 0
-    one, other = content(made(tmp_path / "one")), content(made(folder))
-    assert {name for name in one if one[name] != other[name]} == {f"{INFO}/METADATA", f"{INFO}/RECORD"}
 
 
 def test_a_second_time_nothing_is_added(tmp_path: Path) -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from packaging.metadata import Metadata
 
-from develop.testing.fat_wheel import FAT, FILES, TARGETS, code, content, library, plain, written
+from develop.testing.fat_wheel import FAT, FILES, code, content, library, plain, written
 from develop.testing.wheel_sample import Sample, zipped
 from lib.common.program import usable_cores
 from lib.device.content import code_object_contents
 from lib.device.model import DeviceCode
 from lib.device.reader import read_device_code
-from lib.gpus.target_id import parse_target_id
 from wheels.split import tool
 from wheels.verify.engine import Request, verify
 from wheels.verify.finding import Severity
@@ -176,11 +175,6 @@ def test_a_wheel_that_is_there_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "thin/notes.txt").write_bytes(b"mine")
     assert split(fat, tmp_path / "thin")[THIN] != b"old"
     assert (tmp_path / "thin/notes.txt").read_bytes() == b"mine"
-
-
-def test_the_samples_have_what_the_tests_look_for() -> None:
-    assert {str(parse_target_id(target)) for target in TARGETS} == set(TARGETS)
-    assert codes(FILES["acme/lib/libpacked.so"]) == [[(target, code(target)) for target in TARGETS]] * 2
 
 
 def test_files_that_are_loaded_by_name_go_with_the_code(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

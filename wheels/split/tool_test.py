@@ -28,13 +28,6 @@ def test_the_help_has_examples_shapes_and_the_exit_codes(capsys: pytest.CaptureF
         assert part in said
 
 
-@pytest.mark.parametrize("arguments", [[], ["a.whl"], ["a.whl", "--targets=gfx942", "--output=x", "--shape=all"]])
-def test_a_wrong_command_line(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match="2"):
-        tool.main(arguments)
-    assert "usage: rocm-wheels split" in capsys.readouterr().err
-
-
 def test_an_interrupted_run_leaves_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

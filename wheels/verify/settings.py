@@ -13,10 +13,10 @@ import dataclasses
 import json
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from lib.common.program import ToolError
 from lib.coverage.table import Coverage, read_coverage
@@ -70,17 +70,13 @@ def build_path(settings: Settings) -> re.Pattern[bytes] | None:
     return re.compile(rf"(?<![\w.$}}-])(?:{paths})".encode()) if paths else None
 
 
-#: Settings that documents give as a file, and what reads it.
-_FILES: Final[Mapping[str, Callable[[str], Any]]] = {"coverage": read_coverage}
-
-
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
     """Check one setting; lists become tuples, the path of a table becomes the table."""
-    if key in _FILES and isinstance(value, str):
+    if key == "coverage" and isinstance(value, str):
         path = Path(origin).parent / value
         if not path.is_file():
             raise ToolError(f"{origin}: setting {key} is {value!r}; {path}: no such file")
-        return _FILES[key](str(path))
+        return read_coverage(str(path))
     if get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, get_args(kind)[0]) for one in value):
             return tuple(value)

@@ -104,12 +104,6 @@ def _chain(first: bytes, rest: Iterable[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def wants_elf(path: str, size: int, head: bytes) -> bool:
-    """Want all ELF files: for a `Collector`."""
-    del path, size
-    return is_elf(head)
-
-
 def read_program(file: BinaryIO, facts: FileFacts) -> FileFacts:
     """Read the headers and tables of an ELF file or PE image, if the file is one."""
     head = file.read(4)

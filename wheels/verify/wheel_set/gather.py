@@ -22,9 +22,9 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidSdistFilename, canonicalize_name, parse_sdist_filename
 
 from lib.common.distributions import FILE_NAME, Distributions, parse_distributions
+from lib.elf.reader import is_elf
 from lib.wheel.entry_points import read_entry_points
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
-from wheels.verify.wheel import wants_elf
 from wheels.verify.wheel_set.devel_archive import (
     is_devel_archive,
     is_link_manifest,
@@ -125,6 +125,11 @@ MANIFEST: Final = "manifest of links"
 SELECTOR: Final = "selector"
 
 
+def wants_linked(path: str, size: int, head: bytes) -> bool:
+    """Want programs and libraries: for a `Collector`."""
+    return is_elf(head) and size >= 64 and not path.endswith((".o", ".debug"))
+
+
 def _wants_selector(path: str, size: int, head: bytes) -> bool:
     return is_selector_file(path) and size <= MAX_SIZE
 
@@ -135,7 +140,7 @@ def _read_selector(file: BinaryIO, facts: FileFacts) -> object:
 
 
 COLLECTORS: Final = (
-    Collector(LINKED, wants_elf, inspect=read_linked),
+    Collector(LINKED, wants_linked, inspect=read_linked),
     Collector(DEVEL, is_devel_archive, inspect=read_devel_archive),
     Collector(MANIFEST, is_link_manifest, inspect=read_link_manifest),
     Collector(SELECTOR, _wants_selector, inspect=_read_selector),

@@ -215,10 +215,6 @@ class Loader:
                 queue.append(loaded[-1])
         return Loading(found, tuple(missing))
 
-    def opened(self, path: str, name: str) -> str | None:
-        """Return the file that a library gets which opens `name` itself (dlopen(3)), None if none is found."""
-        return self.find(_Object(path, self._linked[path], None, set()), name)
-
     def find(self, current: _Object, name: str) -> str | None:
         """Return the path of the file that serves an object for a name; None if the packages have none."""
         if "/" in name:
