@@ -141,6 +141,7 @@ def devel_histories(machine: Machine) -> None:
 
 def channel(machine: Machine) -> None:
     """Keep channels in a directory and in buckets, and kill publishers while pip and uv install."""
+    machine.use_libraries()
     programs = "tests.e2e.channel.locked_programs"
     machine.module(programs, "tests.e2e.channel.places", "--dist", machine.mini / "dist")
     for place in ("directory", "bucket"):
