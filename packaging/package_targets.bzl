@@ -73,6 +73,7 @@ def _wheel(name, platform, role, target = ""):
         externals = runs_on.externals,
         files = _files(name, role, import_name),
         import_name = import_name,
+        issues_url = Label("//packaging:issues_url"),
         license_expression = METADATA.license_expression,
         license_files = [LICENSE],
         package = package,

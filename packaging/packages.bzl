@@ -239,7 +239,6 @@ METADATA = struct(
     license_expression = "MIT AND Apache-2.0 WITH LLVM-exception AND Apache-2.0",
     urls = {
         "Documentation": "https://rocm.docs.amd.com/",
-        "Issues": "https://github.com/ROCm/TheRock/issues",
         "Source": "https://github.com/ROCm/TheRock",
     },
 )

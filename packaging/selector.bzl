@@ -100,6 +100,7 @@ def selector_targets(name, content):
         classifiers = sorted(METADATA.classifiers + [PLATFORMS[platform].classifier for platform in _platforms(content)]),
         description = Label("//packaging/rocm:README.md"),
         distribution = "rocm",
+        issues_url = Label("//packaging:issues_url"),
         license_expression = "Apache-2.0",
         license_files = [LICENSE],
         requires = [_pin(content, "core")],

@@ -40,6 +40,7 @@ def _wheel_impl(ctx):
         asserts.true(env, action.outputs.to_list()[0] in link.inputs.to_list(), mnemonic + ": its output is no input of link")
     project = [json.decode(action.content) for action in actions_of(env, "FileWrite") if action.outputs.to_list()[0].basename.endswith(".project.json")][0]
     asserts.equals(env, ["my-sdk-base==1.0rc2", "my-sdk==1.0rc2"], project["requires"])
+    asserts.equals(env, {"Issues": "https://example.com/issues"}, project["urls"])
     return analysistest.end(env)
 
 _wheel_test = analysistest.make(_wheel_impl)
@@ -251,10 +252,12 @@ def wheel_test_suite(name):
     string_flag(name = name + "_version", build_setting_default = "1.0rc2")
     string_flag(name = name + "_bad_version", build_setting_default = "1.0/../x")
     string_flag(name = name + "_tag", build_setting_default = "linux_aarch64")
+    string_flag(name = name + "_url", build_setting_default = "https://example.com/issues")
     sdk_artifact(name = name + "_artifact", srcs = {"data.txt": "lib/data"}, artifact_name = "mini", component = "lib", tags = ["manual"])
     sdk_package(name = name + "_package", artifacts = [name + "_artifact"], package = "mini", tags = ["manual"], tree = "_mini")
     sdk_wheel(
         distribution = "my-sdk.core",
+        issues_url = name + "_url",
         package = name + "_package",
         platform_tag = name + "_tag",
         requires = ["my-sdk-base=={version}"],

@@ -17,6 +17,7 @@ PROJECT_ATTRS = {
     "description": attr.label(mandatory = True, allow_single_file = [".md"], doc = "The long description, in Markdown."),
     "dynamic": attr.string_list(doc = "Metadata fields that an sdist leaves to its build backend (PEP 643)."),
     "distribution": attr.string(mandatory = True, doc = "Name of the distribution."),
+    "issues_url": attr.label(providers = [BuildSettingInfo], doc = "String setting with the URL where users report faults: `Issues` of `urls`."),
     "keywords": attr.string_list(doc = "Words with which people find the distribution."),
     "license_expression": attr.string(mandatory = True, doc = "SPDX expression (PEP 639)."),
     "license_files": attr.label_list(allow_files = True, doc = "Licence texts to include. Texts with the same name keep the paths of their workspaces."),
@@ -162,6 +163,7 @@ def project_file(ctx):
     version = version_of(ctx)
     project = ctx.actions.declare_file(ctx.label.name + ".project.json")
     others = [one[DistributionInfo].requirement for one in ctx.attr.requires_distributions]
+    issues = {"Issues": ctx.attr.issues_url[BuildSettingInfo].value} if ctx.attr.issues_url else {}
     ctx.actions.write(project, json.encode({
         "authors": ctx.attr.authors,
         "classifiers": ctx.attr.classifiers,
@@ -175,7 +177,7 @@ def project_file(ctx):
         "requires_external": ctx.attr.requires_external,
         "requires_python": ctx.attr.requires_python,
         "summary": ctx.attr.summary,
-        "urls": {label: url.replace("{version}", version) for label, url in ctx.attr.urls.items()},
+        "urls": {label: url.replace("{version}", version) for label, url in (ctx.attr.urls | issues).items()},
         "version": version,
     }))
     return project
