@@ -6,7 +6,7 @@ Run it from the top of the workspace. Each is an object file, a program, a bundl
 files or bundles, which are paired by their names. It compares the device code for each GPU target: all that a GPU
 loads, and the names of kernels and variables. Of object files it compares the symbols of the host's code as well. Name
 programs for relocatable device code, which is bitcode before the link.
-foreign_sources.md has what was seen.
+sources/README.md has what was compared.
 """
 
 import argparse
