@@ -1,4 +1,4 @@
-"""What a package for Windows may call its files: names that NTFS can hold and tell apart, and paths that fit.
+"""Checks file names of packages for Windows: NTFS must accept and distinguish them, and paths must fit.
 
 Microsoft, "Naming Files, Paths, and Namespaces": https://learn.microsoft.com/windows/win32/fileio/naming-a-file.
 """

@@ -24,7 +24,7 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class S3Page:
-    """One page of S3's ListObjectsV2, and the token that asks for the next one."""
+    """One page of S3's ListObjectsV2, and the token for requesting the next page."""
 
     files: list[ListedFile]
     token: str | None
