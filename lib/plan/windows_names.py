@@ -55,8 +55,8 @@ def _check_name(entry: Entry, tree: str, package: str) -> None:
             raise ToolError(f"{entry.source}: {name!r} {reason}; expected names that Windows can have. {remedy}")
     if (units := units_of(posixpath.join(tree, entry.path))) > LONGEST_PATH:
         raise ToolError(
-            f"{entry.source}: its path in site-packages has {units} characters; expected at most {LONGEST_PATH}, for "
-            f"paths of Windows have 259, and site-packages needs some. {remedy}"
+            f"{entry.source}: its path in site-packages has {units} characters; expected at most "
+            f"{LONGEST_PATH}, because Windows allows 259 with the path of site-packages. {remedy}"
         )
 
 

@@ -240,4 +240,4 @@ def _list_s3(root: str, prefix: str, web: Web) -> list[ListedFile] | None:
         if page.token == token:
             raise ToolError(f"{url}: the listing repeats itself; check the server")
         token = page.token
-    raise ToolError(f"{root}: a listing of more than {PAGES_MAX} pages; check --run-id")
+    raise ToolError(f"{root}: the listing has more pages than {PAGES_MAX}; check --run-id")

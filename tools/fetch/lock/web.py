@@ -71,7 +71,7 @@ class Web:
         with self._request("HEAD", url) as response:
             text = response.headers.get("Content-Length", "")
         if not text.isdecimal():
-            raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
+            raise ToolError(f"{url}: the server sends Content-Length {text!r}; expected the size in bytes")
         return int(text)
 
     def digest(self, url: str) -> ArchiveDigest:
