@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def work() -> None:
         workspace = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
         if not workspace:
-            raise ToolError("the workspace is not known; expected it of Bazel. Run this program with `bazel run`")
+            raise ToolError("BUILD_WORKSPACE_DIRECTORY is not set. Run this program with `bazel run`, which sets it")
         file = Path(workspace, "compile_commands.json")
         entries = list(read_index(Places.of(Path(workspace), index), index))
         others = update(file, entries)

@@ -63,7 +63,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Interface:
-    """What a linker reads of a shared library."""
+    """The parts of a shared library that a linker reads."""
 
     machine: int
     soname: str

@@ -1,4 +1,4 @@
-"""What the selector chooses from: `_distributions.json`, in its sdist and its static wheel.
+"""The packages among which the selector chooses: `_distributions.json`, in its sdist and its static wheel.
 
     known = parse_distributions(text)
     known.selected()["rocm-sdk-device-gfx942"]   # ("device", "gfx942")

@@ -105,7 +105,7 @@ class Recompression:
         self._room.acquire()
 
     def leave(self) -> None:
-        """Say that a chunk is done with."""
+        """Make room for another chunk, because one is finished."""
         self._room.release()
 
 

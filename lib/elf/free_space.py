@@ -1,4 +1,4 @@
-"""Where in a linked file more loaded bytes can go without touching what is loaded already.
+"""Finds room for more loaded bytes in a linked file, without moving what is loaded already.
 
 A `Room` is a place for bytes at the end of a PT_LOAD segment, gentlest first:
 

@@ -152,7 +152,7 @@ class _Taker:
         return taken
 
     def rest(self) -> list[Piece]:
-        """Take what is left."""
+        """Return the pieces that nobody has taken."""
         return list(reversed(self._left))
 
 

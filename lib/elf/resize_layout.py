@@ -1,4 +1,4 @@
-"""Where everything goes when a section in the middle of a segment gets content of another size.
+"""Lays out a file again after a section in the middle of a segment got content of another size.
 
 All other addresses stay as they are: code and tables are full of distances between them. So a section that shrinks
 leaves a hole in the address space, and its segment is split: what is in front of the hole, the section included, and

@@ -1,4 +1,4 @@
-"""Which GPU targets a name means: a target, a family of them, or a pattern.
+"""Resolves a name to GPU targets: a target, a family of targets, or a pattern.
 
     parse_family("gfx110X-dgpu").has("gfx1103")  # False: a gfx1103 is part of a processor
     overlap("gfx1250", "gfx12-5")                # True

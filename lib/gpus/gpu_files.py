@@ -1,4 +1,4 @@
-"""Which files ROCm's libraries load for some GPUs alone, by their names and directories.
+"""Recognizes files that ROCm's libraries load only for some GPUs, by their names and directories.
 
     naming_part("lib/rocblas/library/gfx942/TensileManifest.txt")   # lib/rocblas/library/gfx942
     naming_part("share/miopen/db/gfx942130.HIP.fdb.txt")            # the whole path

@@ -1,4 +1,4 @@
-"""Which GPU targets the name of a file or of a distribution says that it is for.
+"""Reads GPU targets from the names of files and distributions.
 
     named_targets("lib/Kernels.so-000-gfx90a-xnack+.hsaco")   # gfx90a:xnack+
     named_targets("share/miopen/db/gfx90a6e.kdb")             # gfx90a, with 0x6e compute units

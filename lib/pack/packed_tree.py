@@ -1,4 +1,4 @@
-"""What `pack` left of a package: the segments' indexes, read as runs of the files of its tree."""
+"""Reads the segments that `pack` wrote for a package: their indexes, as runs of the files of its tree."""
 
 from dataclasses import dataclass, replace
 from hashlib import sha256

@@ -1,4 +1,4 @@
-"""What a package for Windows may call its files: names that NTFS can hold and tell apart, and paths that fit.
+"""Checks file names of packages for Windows: NTFS must accept and distinguish them, and paths must fit.
 
 Microsoft, "Naming Files, Paths, and Namespaces": https://learn.microsoft.com/windows/win32/fileio/naming-a-file.
 """
@@ -55,8 +55,8 @@ def _check_name(entry: Entry, tree: str, package: str) -> None:
             raise ToolError(f"{entry.source}: {name!r} {reason}; expected names that Windows can have. {remedy}")
     if (units := units_of(posixpath.join(tree, entry.path))) > LONGEST_PATH:
         raise ToolError(
-            f"{entry.source}: its path in site-packages has {units} characters; expected at most {LONGEST_PATH}, for "
-            f"paths of Windows have 259, and site-packages needs some. {remedy}"
+            f"{entry.source}: its path in site-packages has {units} characters; expected at most "
+            f"{LONGEST_PATH}, because Windows allows 259 with the path of site-packages. {remedy}"
         )
 
 

@@ -29,7 +29,7 @@ class Output:
         self.size = 0
 
     def __enter__(self) -> Self:
-        """Return the output itself."""
+        """Return this output."""
         return self
 
     def __exit__(

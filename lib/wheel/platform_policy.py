@@ -101,7 +101,7 @@ _TAG = re.compile(rf"{_LINUX}|win_(?P<windows>{'|'.join(WINDOWS_MACHINES)})")
 
 @dataclass(frozen=True)
 class Promise:
-    """What one platform tag says."""
+    """The systems that one platform tag promises to support."""
 
     tag: str
     architecture: str

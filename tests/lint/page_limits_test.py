@@ -11,7 +11,7 @@ import pytest
 from tests.lint.workspace import WORKSPACE, sources
 
 #: Words of all pages together that people wrote, at most.
-WORDS: Final = 24_000
+WORDS: Final = 21_800
 #: Characters of a line; rows of tables cannot be split.
 WIDTH: Final = 130
 GENERATED: Final = ("docs/reference/rules.md", "hip/docs/reference.md")

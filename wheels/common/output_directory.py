@@ -74,7 +74,7 @@ def _held(directory: Path) -> Iterator[None]:
 
 
 def _remove_left_overs(output: Path) -> None:
-    """Remove scratch directories that no process holds; one without a file may have been made just now."""
+    """Remove scratch directories that no process holds, except empty ones: a process may have just made them."""
     for path in sorted(output.glob(f"{PREFIX}*")):
         with suppress(OSError):  # Held, or gone.
             descriptor = os.open(path, os.O_RDONLY)

@@ -39,7 +39,7 @@ class Gpus:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The GPU targets; none if a word stands for them."""
+        """The GPU targets; empty if a word such as `machine` stands for them."""
         return () if _WORDS.intersection(self.words) else self.words
 
     def fit(self, target: str) -> bool:

@@ -1,4 +1,4 @@
-"""What becomes of a wheel that shall require an SDK: names, METADATA, and the edit of each file.
+"""Plans the changes to a wheel so that it requires an SDK: names, METADATA, and the edit of each file.
 
 plan = plan_wheel(wheel, sdk, Wishes())
 check_plan(plan)                                                                # wheels.require_sdk.proof
@@ -258,7 +258,7 @@ def _edit(needs: FileNeeds, source: str) -> FileEdit:
 def _requirements(
     package: Package, distributions: Mapping[NormalizedName, Version], specifier: str
 ) -> list[Requirement]:
-    """Return the requirements that METADATA lacks. Raises ToolError if it has others, or the specifier fits not."""
+    """Return the requirements that METADATA lacks. Raises ToolError if METADATA or the specifier excludes the SDK."""
     added = []
     for name, version in sorted(distributions.items()):
         check_other_gpu(package, name)

@@ -1,4 +1,4 @@
-"""What checks have to know of Windows: which wheels are for it, and whose the DLLs are that images need.
+"""Facts about Windows for checks: which wheels are for Windows, and which package owns a needed DLL.
 
     is_for_windows(wheel.tags)
     is_system("kernel32.dll"), is_redistributable("msvcp140.dll"), is_debug_runtime("ucrtbased.dll")

@@ -1,4 +1,4 @@
-"""Which headers and data of a prefix belong to a library. CMake packages do not say, so names tell.
+"""Assigns headers and data files of a prefix to libraries, by their names: CMake packages do not say.
 
 Headers, in each include directory of the library, by the names of the package and its libraries:
 
@@ -156,7 +156,7 @@ def _is_below(path: str, others: Iterable[str]) -> bool:
 
 
 def _is_called(header: str, names: set[str]) -> bool:
-    """Whether a header is called as a package, or as a part of it: `hipblaslt-export.h`, `rccl.h`."""
+    """Return whether a header has the name of a package, or begins with it: `rccl.h`, `hipblaslt-export.h`."""
     stem = header.rpartition(".")[0].lower()
     return _plain(stem) in names or any(_plain(part) in names for part in (re.split(r"[-_]", stem)[0],))
 

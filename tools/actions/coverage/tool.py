@@ -112,7 +112,7 @@ def _bundled(found: Found, facts: Facts) -> Iterator[str]:
 def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tuple[str, ...]) -> list[str]:
     """Return for which targets a file has code.
 
-    Files that are no code may name a target, too: headers, or what was found out about speeds (`gfx90a68.db.txt`).
+    Files without code may name a target, too: headers, or databases of measured speeds (`gfx90a68.db.txt`).
     """
     if bundled := sorted(_bundled(found, facts)):
         return bundled

@@ -106,7 +106,7 @@ class DevelTree:
         return made
 
     def _state(self) -> InstalledFile:
-        """Return the state, which says that the links are made."""
+        """Return the state file, which records that the links exist."""
         manifests = self._manifests
         facts = facts_of(manifests, self._links, self._is_there)
         facts["manifests"] = {one.path: self._site[one.path].run.size for one in manifests}

@@ -29,7 +29,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Resolved:
-    """Where a path leads once all links are followed."""
+    """The destination of a path after all links are followed."""
 
     path: str
     node: Node

@@ -1,4 +1,4 @@
-"""What of a set of artifacts with code for many GPUs belongs into a package that is for some of them.
+"""Selects the files of a thin package from artifacts with code for many GPUs.
 
     reason = other_target(path, definition.slice)      # why a file is none of this package's, by its name
     reason = other_code(found, definition.slice)       # and by its code, if it is nothing but device code

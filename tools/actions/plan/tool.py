@@ -106,8 +106,8 @@ def check_packed(plan: Plan, edits: Mapping[str, Edits], packed: Container[str])
         source = [*(entry.path for entry in edits[unit].entries), *edits[unit].digest][0]
         raise ToolError(
             f"{source}: package {plan.package} must contain this big file of artifact {unit.split('/')[0]} itself. "
-            "Expected was a link to a package that it builds on and that is made from that artifact, too, but that "
-            "one leaves the file out. Name the artifact in `repacked`, or exclude the file here as well"
+            "Expected a link to the file in a package that it builds on, but that package leaves the file out. "
+            "Name the artifact in `repacked`, or exclude the file here as well"
         )
 
 

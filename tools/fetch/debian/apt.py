@@ -61,7 +61,7 @@ class DebianPackage:
 
 @dataclass(frozen=True)
 class Apt:
-    """A private apt, once made."""
+    """An apt with directories of its own."""
 
     directory: Path
     choice: Choice

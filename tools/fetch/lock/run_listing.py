@@ -24,7 +24,7 @@ class ListedFile:
 
 @dataclass(frozen=True)
 class S3Page:
-    """One page of S3's ListObjectsV2, and the token that asks for the next one."""
+    """One page of S3's ListObjectsV2, and the token for requesting the next page."""
 
     files: list[ListedFile]
     token: str | None
@@ -240,4 +240,4 @@ def _list_s3(root: str, prefix: str, web: Web) -> list[ListedFile] | None:
         if page.token == token:
             raise ToolError(f"{url}: the listing repeats itself; check the server")
         token = page.token
-    raise ToolError(f"{root}: a listing of more than {PAGES_MAX} pages; check --run-id")
+    raise ToolError(f"{root}: the listing has more pages than {PAGES_MAX}; check --run-id")

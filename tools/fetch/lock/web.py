@@ -71,7 +71,7 @@ class Web:
         with self._request("HEAD", url) as response:
             text = response.headers.get("Content-Length", "")
         if not text.isdecimal():
-            raise ToolError(f"{url}: the server does not say how long it is (Content-Length is {text!r})")
+            raise ToolError(f"{url}: the server sends Content-Length {text!r}; expected the size in bytes")
         return int(text)
 
     def digest(self, url: str) -> ArchiveDigest:
@@ -121,9 +121,9 @@ class Web:
             response.close()
 
     def _answer(self, method: str, url: str) -> urllib3.BaseHTTPResponse:
-        """Return the answer, after those that lead elsewhere or say that the server is busy.
+        """Return the final answer: follow redirections, and ask again while the server is busy.
 
-        urllib3 could do this, too, but it reads the bodies of those to their end, however long they are.
+        urllib3 could do this, too, but it reads the whole body of each redirection, however long it is.
         """
         headers = {"Accept-Encoding": "identity", "User-Agent": "rules_rocm_python"}
         place, waits = url, iter(_WAITS)

@@ -1,4 +1,4 @@
-"""Which AMD GPUs this machine has, found without any ROCm installed.
+"""Finds the AMD GPUs of this machine, without an installed ROCm.
 
 Sources, the first that knows any GPU wins: the environment variables of rocm-bootstrap, the kernel driver's topology in
 sysfs (KFD, `gfx_target_version`), then the programs `offload-arch` and `rocm_agent_enumerator` of this Python

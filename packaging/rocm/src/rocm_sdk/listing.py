@@ -1,4 +1,4 @@
-"""Which packages are installed, in which version, how large, for which GPU target: `rocm-sdk list`."""
+"""Lists the installed packages with version, size and GPU target: `rocm-sdk list`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Linux and Windows do differently, as far as more than one module asks for it."""
+"""Differences between Linux and Windows that several modules need to know."""
 
 from __future__ import annotations
 
