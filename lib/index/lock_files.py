@@ -21,7 +21,7 @@ def lock_file(files: Sequence[Distribution], newest: Collection[str], target: Ta
     shelf = Shelf(files)
     machine = Machine(PYTHONS[-1], *DEFAULT_PLATFORM)
     fronts = [one for one in files if one.filename in newest and one.is_wheel and target.extra in one.extras]
-    fronts = [one for one in fronts if not one.yanked]
+    fronts = sorted((one for one in fronts if not one.yanked), key=lambda one: one.version, reverse=True)
     chosen: dict[str, Distribution] = {}
     for front in fronts[:1]:
         wanted = need(f"{front.project}[{target.extra}]=={front.version}")

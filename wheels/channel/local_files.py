@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from packaging.requirements import InvalidRequirement
+from packaging.version import Version
 
-from lib.common.command import CannotRunError
+from lib.common.command import CannotRunError, some
 from lib.common.digest import Digest, file_sha256
 from lib.common.distributions import parse_distributions
 from lib.common.program import ToolError
@@ -66,7 +67,7 @@ class LocalFile:
 def _paths(given: Path) -> Iterator[Path]:
     """Yield the distributions of a directory, or the given one."""
     if not given.exists():
-        raise CannotRunError(f"{given}: no such file or directory; expected distributions. Build them first")
+        raise CannotRunError(f"{given.absolute()}: no such file or directory; expected distributions")
     if not given.is_dir():
         if not given.name.endswith(SUFFIXES):
             raise CannotRunError(f"{given}: not a distribution; expected a directory, a wheel or an sdist")
@@ -89,6 +90,19 @@ def read_local(given: Sequence[Path]) -> list[LocalFile]:
     if not any(not one.file.is_variant_list for one in found.values()):
         raise CannotRunError(f"{', '.join(map(str, given))}: no wheel and no sdist; expected the output of a build")
     return [found[name] for name in sorted(found)]
+
+
+def read_build(given: Sequence[Path], locked: Sequence[Path]) -> list[LocalFile]:
+    """Read the distributions of one build, and `locked` ones, sorted by name. Raises ToolError as `read_local` does.
+
+    Several versions of an SDK are several builds: somebody has named the directory above them.
+    """
+    files = read_local([*given, *locked])
+    versions = sorted({Version(one.file.version.public) for one in files if one.selector})
+    if len(versions) > 1:
+        where, found = ", ".join(map(str, given)), some(list(map(str, versions)))
+        raise CannotRunError(f"{where}: has the versions {found} of an SDK; expected one build. Name its directory")
+    return files
 
 
 def _read(path: Path, *, is_static: bool) -> LocalFile:

@@ -10,14 +10,15 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from packaging.version import Version
 
 from develop.testing.channel_sample import NOW, wheel, write
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
-from wheels.channel.local_files import read_local
+from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import Channel, StreamState
 from wheels.channel.pages import stream_pages
-from wheels.channel.plan import add
+from wheels.channel.plan import add, withdraw
 from wheels.channel.sources import fetch_locked
 
 SELECTOR = {
@@ -30,23 +31,34 @@ SELECTOR = {
         "device": {"distribution": "acme-device-{target}", "tree": "_device"},
     },
 }
-DEVICES = [wheel(f"acme-device-{gpu}", "1.0", "Requires-Dist: acme-core==1.0") for gpu in ("gfx942", "gfx1100")]
-LINES = [
-    line
-    for gpu in ("gfx942", "gfx1100")
-    for line in (f"Provides-Extra: device-{gpu}", f'Requires-Dist: acme-device-{gpu}==1.0; extra == "device-{gpu}"')
-]
-FRONT = wheel("acme", "1.0", *LINES, tag="py3-none-any", files={"acme/_distributions.json": json.dumps(SELECTOR)})
+
+
+def sdk(version: str) -> list[tuple[str, bytes]]:
+    """Return an SDK with code for two GPUs."""
+    gpus = ("gfx942", "gfx1100")
+    lines = [
+        line
+        for gpu in gpus
+        for line in (
+            f"Provides-Extra: device-{gpu}",
+            f'Requires-Dist: acme-device-{gpu}=={version}; extra == "device-{gpu}"',
+        )
+    ]
+    selector = json.dumps(SELECTOR | {"version": version})
+    return [
+        wheel("acme-core", version),
+        *(wheel(f"acme-device-{gpu}", version, f"Requires-Dist: acme-core=={version}") for gpu in gpus),
+        wheel("acme", version, *lines, tag="py3-none-any", files={"acme/_distributions.json": selector}),
+    ]
 
 
 @pytest.mark.parametrize("older", [False, True])
 def test_a_lock_has_the_newest_set_for_a_gpu_and_the_frameworks_that_go_with_it(tmp_path: Path, older: bool) -> None:
     channel = Channel(0, "Acme", 0, 0, "https://example.com/", {"nightly": StreamState()})
     old = [wheel("acme-core", "0.9"), wheel("torch", "2.1", "Requires-Dist: acme-core==0.9")]
-    new = [wheel("acme-core", "1.0"), *DEVICES, FRONT]
     torch = "2.0" if older else "2.2"
     frameworks = [wheel("torch", torch, "Requires-Dist: acme-core==1.0"), wheel("other", "1.0", "Requires-Dist: numpy")]
-    for number, files in enumerate((old, new, frameworks)):
+    for number, files in enumerate((old, sdk("1.0"), frameworks)):
         local = read_local([write(tmp_path / str(number), files)])
         channel = add(channel, "nightly", local, NOW + number, older=older and number == 2).after
     page = stream_pages(channel, "nightly")["pylock.gfx942.toml"].decode()
@@ -61,6 +73,22 @@ def test_a_lock_has_the_newest_set_for_a_gpu_and_the_frameworks_that_go_with_it(
     file = channel.files[one["name"]]
     assert one["hashes"]["sha256"] == file.sha256
     assert one["url"] == f"https://example.com/{file.path}"
+
+
+def test_after_a_withdrawal_the_lock_has_the_newest_that_is_offered(tmp_path: Path) -> None:
+    channel = Channel(0, "Acme", 0, 0, "", {"nightly": StreamState()})
+    for version in ("1.0", "1.1"):
+        channel = add(channel, "nightly", read_local([write(tmp_path / version, sdk(version))]), NOW).after
+    assert 'version = "1.1"' in stream_pages(channel, "nightly")["pylock.gfx942.toml"].decode()
+    channel = withdraw(channel, "nightly", Version("1.1"), "hangs").after
+    assert 'version = "1.0"' in stream_pages(channel, "nightly")["pylock.gfx942.toml"].decode()
+
+
+def test_the_directory_above_several_builds_is_refused(tmp_path: Path) -> None:
+    for version in ("1.0", "1.1"):
+        write(tmp_path / version, sdk(version))
+    with pytest.raises(CannotRunError, match=r"has the versions 1\.0, 1\.1 of an SDK; expected one build"):
+        read_build([tmp_path], ())
 
 
 @pytest.fixture(name="served")

@@ -208,6 +208,8 @@ class Channel:
             one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
         ]
         if not found:
+            if projects and not listed:
+                raise FoundError(f"--project={', '.join(projects)}: {stream} has no project of that name")
             there = sorted({one.version for one in listed}, reverse=True)
             raise FoundError(f"{stream}: has no {version}; expected one of its versions: {some(list(map(str, there)))}")
         return found
@@ -225,7 +227,7 @@ class Channel:
     def stream(self, name: str) -> StreamState:
         """Return a stream. Raises ToolError if there is none of that name."""
         if name not in self.streams:
-            raise ToolError(f"--stream={name}: no such stream; expected {', '.join(sorted(self.streams))}")
+            raise ToolError(f"{name}: no such stream; expected {', '.join(sorted(self.streams))}")
         return self.streams[name]
 
     def document(self) -> dict[str, Any]:

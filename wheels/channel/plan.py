@@ -18,8 +18,10 @@ from lib.common.program import size_text
 from lib.index.requirements import Shelf, heights, required, unmet
 from wheels.channel.complaints import REMEDIES, Complaint, complaints_about, unmet_requirements
 from wheels.channel.local_files import LocalFile
-from wheels.channel.model import STORE, Build, Channel, File, Promotion, StreamState
+from wheels.channel.model import DAY, STORE, Build, Channel, File, Promotion, StreamState
 
+#: Units of time on the command line, in seconds.
+UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": DAY}
 GROW: Final = "grow"
 SHRINK: Final = "shrink"
 
@@ -91,12 +93,11 @@ def add(
         return ChannelChange(channel, uploads=tuple(files), lines=(f"{name}: all {len(brought)} files are listed",))
     selectors = [one.selector for one in files if one.selector]
     build = Build(now, brought, older, None if older or not selectors else json.loads(selectors[0]), promoted)
-    builds = [replace(one, selector=None) if build.selector else one for one in stream.builds]
     leaving = {file: due for file, due in stream.leaving.items() if file not in brought}
     after = replace(
         channel,
         serial=channel.serial + 1,
-        streams={**channel.streams, name: replace(stream, builds=(*builds, build), leaving=leaving)},
+        streams={**channel.streams, name: replace(stream, builds=(*stream.builds, build), leaving=leaving)},
         files={**channel.files, **{file.filename: file for file in described}},
         gone={file: since for file, since in channel.gone.items() if file not in brought},
         digests={file: digest for file, digest in channel.digests.items() if file not in brought},
@@ -183,7 +184,8 @@ def retire(
         digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
     )
     if after == channel and not left_over:
-        return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire"))
+        rest = f"builds are younger than {duration(selection.older_than)}, or among the last {selection.keep_last}"
+        return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire: {rest}"))
     return ChannelChange(
         after=replace(after, serial=channel.serial + 1),
         streams={name: SHRINK} if unlisted else {},
@@ -191,6 +193,12 @@ def retire(
         deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored_digests), *left_over),
         lines=tuple(lines),
     )
+
+
+def duration(seconds: int) -> str:
+    """Return a time in seconds in the largest unit that fits: `3d`."""
+    unit, size = next((unit, size) for unit, size in reversed(UNITS.items()) if seconds % size == 0)
+    return f"{seconds // size}{unit}"
 
 
 def _begin_to_leave(channel: Channel, name: str, selection: Selection, now: int) -> tuple[StreamState, list[str]]:

@@ -33,10 +33,10 @@ from lib.common.program import size_text
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
-from wheels.channel.local_files import read_local
+from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, ChannelChange, Selection, add, keep, retire, withdraw
+from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire, withdraw
 from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 
@@ -46,7 +46,6 @@ EPILOG: Final = """places:
                           environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
 
 """ + exit_codes("done", "refused, or complaints: the message says what the channel has, and what to do")
-_UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": DAY}
 #: Names at the top of a channel that no stream may have.
 _TAKEN: Final = frozenset({STORE.rstrip("/"), CHANNEL, JOURNAL, LOCK})
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
@@ -57,7 +56,7 @@ def _seconds(text: str) -> int:
     match = re.fullmatch(r"(\d+)([smhd])", text)
     if match is None:
         raise ArgumentTypeError(f"{text}: expected a number and s, m, h or d, such as 30d")
-    return int(match[1]) * _UNITS[match[2]]
+    return int(match[1]) * UNITS[match[2]]
 
 
 def _stream_name(text: str) -> str:
@@ -204,7 +203,7 @@ def _add(place: Place, given: Namespace) -> int:
         return _carry_out(place, given, grow, lambda channel: keep(channel, given.stream, names, now))
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         locked = fetch_locked(given.lock, Path(scratch)) if given.lock else ()
-        files = read_local([*given.dist, *locked])
+        files = read_build(given.dist, locked)
         return _carry_out(place, given, lambda channel: add(channel, given.stream, files, now, older=given.older))
 
 
@@ -262,12 +261,15 @@ def _show(place: Place, given: Namespace) -> int:
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
-            going = ", retired" if stream.leaving.keys() & build.files.keys() else ""
+            due = [stream.leaving[one] for one in build.files if one in stream.leaving]
+            going = f", leaving until {time_text(max(due))}" if due else ""
             going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
             print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    print(f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {channel.grace} s")
+    print(
+        f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {duration(channel.grace)}"
+    )
     return OK
 
 

@@ -134,7 +134,8 @@ class Chosen:
         if missing := sorted(wanted.keys() - found.keys()):
             raise FoundError(
                 f"{missing[0]}: is missing, the release of {wanted[missing[0]].filename}. Build all packages with "
-                f"version {release}, and name them or their directory"
+                f"version {release}, and name them or their directory; or promote the files as they are: "
+                f"--version={self.request.version}"
             )
         if more := sorted(found.keys() - wanted.keys()):
             expected = some(sorted(wanted)) or "none: the files of the candidate are promoted as they are"

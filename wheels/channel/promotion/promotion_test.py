@@ -151,7 +151,9 @@ def test_wheels_whose_version_does_not_name_the_candidate_get_a_local_version(pl
     assert run(place, "check") == OK
 
 
-def test_products_with_one_version_are_told_apart_by_name(place: Path, tmp_path: Path) -> None:
+def test_products_with_one_version_are_told_apart_by_name(
+    place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     other = write(tmp_path / "other", [wheel("other", RC)])
     assert run(place, "add", "--stream=rc", other) == OK
     names = ("--project=acme", "--project=acme-*")
@@ -159,6 +161,8 @@ def test_products_with_one_version_are_told_apart_by_name(place: Path, tmp_path:
     assert f"other-{NEW}-{LINUX}.whl" not in listed(place, "stable")
     assert run(place, "withdraw", NEW, "--stream=stable", "--reason=x", "--project=acme-core") == OK
     assert list(state(place)["streams"]["stable"]["withdrawn"]) == [f"acme_core-{NEW}-{LINUX}.whl"]
+    assert run(place, "withdraw", NEW, "--stream=stable", "--reason=x", "--project=acne") == FOUND
+    assert "--project=acne: stable has no project of that name" in capsys.readouterr().err
 
 
 def test_a_candidate_keeps_its_version_if_that_is_asked_for(place: Path) -> None:
