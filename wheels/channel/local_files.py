@@ -7,7 +7,7 @@ import hashlib
 import os
 import stat
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -92,7 +92,7 @@ def read_local(given: Sequence[Path]) -> list[LocalFile]:
     return [found[name] for name in sorted(found)]
 
 
-def read_build(given: Sequence[Path], locked: Sequence[Path]) -> list[LocalFile]:
+def read_build(given: Sequence[Path], locked: Iterable[Path]) -> list[LocalFile]:
     """Read the distributions of one build, and `locked` ones, sorted by name. Raises ToolError as `read_local` does.
 
     Several versions of an SDK are several builds: somebody has named the directory above them.
