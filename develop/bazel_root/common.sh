@@ -22,6 +22,7 @@ root_is_whole() {
 # find_bwrap ROOT: sets `bwrap` to the command that shows ROOT as /: its own bubblewrap, with its own C library.
 find_bwrap() {
   local loader
+  # shellcheck disable=SC2034 # for callers
   for loader in "$1"/usr/lib/*-linux-gnu/ld-linux*.so.?; do
     bwrap=("$loader" --library-path "${loader%/*}" "$1/usr/bin/bwrap" --bind "$1" / --dev-bind /dev /dev --dev-bind /proc /proc)
   done
