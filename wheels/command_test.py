@@ -31,6 +31,16 @@ def test_a_command_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> No
     assert "splt: no such command; expected verify, split, require-sdk, channel, code" in capsys.readouterr().err
 
 
+def test_a_reader_that_has_enough_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    path = {"PYTHONPATH": os.pathsep.join(sys.path)}
+    program = "from wheels.command import main; import sys; sys.exit(main(['verify', 'rules']))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, env=os.environ | path, stdout=writing, check=False)
+    os.close(writing)
+    assert (done.returncode, capfd.readouterr().err) == (0, "")
+
+
 def test_help_imports_no_command() -> None:
     """Whoever types `--help` waits for nothing else."""
     program = (

@@ -39,7 +39,8 @@ def wheel(
         f"{info}/METADATA": metadata,
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: false\nTag: {tag}\n",
     }
-    members[f"{info}/RECORD"] = "".join(f"{path},,\n" for path in [*members, f"{info}/RECORD"])
+    rows = [(path, hashlib.sha256(text.encode()).hexdigest(), len(text.encode())) for path, text in members.items()]
+    members[f"{info}/RECORD"] = record_text(rows, f"{info}/RECORD")
     output = io.BytesIO()
     with zipfile.ZipFile(output, "w") as archive:
         for path, text in members.items():

@@ -1,6 +1,7 @@
 """Commands for people: what exit codes mean, and how errors are printed."""
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -55,7 +56,12 @@ def run_command(
 ) -> int:
     """Run the work of a command and return its exit code; `otherwise` is the code for a plain ToolError."""
     try:
-        return work() or OK
+        status = work() or OK
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # Whoever reads has enough. Python would fail once more when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
     except (ToolError, OSError) as error:
         print(f"{name}: {error}", file=sys.stderr)
         if isinstance(error, FoundError):

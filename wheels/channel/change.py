@@ -27,7 +27,8 @@ def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str
     if there is None and new:
         return new, ""
     if there is None:
-        raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Call rocm-wheels channel init")
+        init = f"rocm-wheels channel init --channel {place.shown} --stream nightly"
+        raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Make it: {init}")
     return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
 
 

@@ -93,7 +93,7 @@ def test_projects_that_require_each_other_need_a_directory(place: MemoryPlace, t
 
 
 def test_what_is_no_channel() -> None:
-    with pytest.raises(ToolError, match=r"has no channel.json. Call rocm-wheels channel init"):
+    with pytest.raises(ToolError, match=r"has no channel.json. Make it: rocm-wheels channel init"):
         read_channel(MemoryPlace())
     place = MemoryPlace()
     place.write("channel.json", b'{"format": 2}')

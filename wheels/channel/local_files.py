@@ -24,6 +24,9 @@ from lib.gpus.paths import target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
+from wheels.common.sound_wheel import read_sound_wheel
+from wheels.verify.checks import wheel_file
+from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.gather import read_sdist
 from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file, selected_requirements
 
@@ -126,21 +129,19 @@ def _read(path: Path, *, is_static: bool) -> LocalFile:
 
 
 def _read_wheel(path: Path) -> tuple[bytes, bytes]:
-    """Return the core metadata of a wheel, and the selector's data or nothing."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            found: dict[str, bytes] = {}
-            for info in archive.infolist():
-                name = info.filename
-                if name.count("/") == 1 and name.endswith(".dist-info/METADATA") and info.file_size <= _MAX_TEXT:
-                    found["metadata"] = archive.read(info)
-                elif is_selector_file(name) and info.file_size <= MAX_SIZE:
-                    found["selector"] = archive.read(info)
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise ToolError(f"{path}: is not a wheel: {error}. Build it again") from None
-    if "metadata" not in found:
-        raise ToolError(f"{path}: has no METADATA; expected a wheel (PEP 427). Build it again")
-    return found["metadata"], found.get("selector", b"")
+    """Return the core metadata of a wheel, and the selector's data or nothing.
+
+    Raises ToolError if it is damaged or called otherwise than its tags say: pip and uv would refuse it, or take it for
+    a wheel for another platform.
+    """
+    wheel = read_sound_wheel(path, drop_signatures=True, rewrite_record=None).wheel
+    for one in wheel_file.check(wheel, Settings()):
+        if one.rule is wheel_file.TAGS:
+            raise ToolError(f"{path}: {one.said}. {one.remedy}")
+    with zipfile.ZipFile(path) as archive:
+        found = (one for one in archive.infolist() if is_selector_file(one.filename) and one.file_size <= MAX_SIZE)
+        selector = next((archive.read(one) for one in found), b"")
+    return wheel.text("METADATA") or b"", selector
 
 
 def _described(about: Distribution, selector: bytes, path: Path) -> File:

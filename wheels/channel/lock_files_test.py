@@ -91,6 +91,19 @@ def test_the_directory_above_several_builds_is_refused(tmp_path: Path) -> None:
         read_build([tmp_path], ())
 
 
+def test_a_damaged_wheel_is_not_added(tmp_path: Path) -> None:
+    """Pip and uv refuse it, after they have found it in the index."""
+    name, data = wheel("acme-core", "1.0")
+    place = write(tmp_path, [(name, data.replace(b"version = '1.0'", b"version = '1.1'"))])
+    with pytest.raises(ToolError, match=r"this wheel is damaged or not to be trusted") as caught:
+        read_local([place])
+    assert "--rewrite-record" not in str(caught.value)
+    (tmp_path / name).unlink()
+    write(tmp_path, [(name.replace("x86_64", "aarch64"), data)])
+    with pytest.raises(ToolError, match=r"aarch64\.whl: .*Name the file by the tags in WHEEL"):
+        read_local([place])
+
+
 @pytest.fixture(name="served")
 def _served(tmp_path: Path) -> Iterator[str]:
     """Serve the directory of the test."""

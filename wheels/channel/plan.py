@@ -106,6 +106,9 @@ def add(
     refuse(complaints_about(after, name, added, older=older))
     lines = [f"add    {file}: {size_text(after.files[file].size)}" for file in sorted(fresh)]
     lines += [f"there  {file}" for file in sorted(brought.keys() - fresh.keys())]
+    there = {one.project for one in after.listing(name)}
+    if outside := sorted({need.project for file in added for need in file.needs} - there):
+        lines.append(f"needs  {some(outside, 9)}, which another index has to have")
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 

@@ -106,8 +106,15 @@ def parser() -> argparse.ArgumentParser:
     many: dict[str, Any] = {"action": "append", "default": []}
     option = command("init", _init, "make a channel, add streams, or write all pages again")
     option("--stream", dest="streams", **many, type=_stream_name, help="a stream to make")
-    option("--closed", **many, type=_stream_name, help="a stream that serves alone")
-    option("--owner", dest="owners", **many, type=_pair, metavar="OWNER=NAME,…", help="who has names")
+    option("--closed", **many, type=_stream_name, help="a stream that has all that its packages require")
+    option(
+        "--owner",
+        dest="owners",
+        **many,
+        type=_pair,
+        metavar="OWNER=NAME,…",
+        help="patterns of names that only this owner's packages have",
+    )
     text = "a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/"
     option("--aggregate", dest="aggregates", **many, type=_aggregate, metavar="STREAM=SOURCE,…", help=text)
     option("--title", help="headline of landing pages (default: Packages)")

@@ -85,12 +85,13 @@ def read_sound_wheel(
     path: Path,
     *,
     drop_signatures: bool = False,
-    rewrite_record: bool = False,
+    rewrite_record: bool | None = False,
     collectors: tuple[Collector, ...] = (),
 ) -> SoundWheel:
     """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 
-    With `rewrite_record`, the files count and not RECORD, as long as it can be read. `collectors` take more out
+    With `rewrite_record`, the files count and not RECORD, as long as it can be read; None if the caller has no such
+    option. `collectors` take more out
     of the files than the rules of rocm-wheels verify need.
     """
     check_wheel(path)
@@ -129,7 +130,7 @@ def _findings(wheel: Wheel) -> Iterator[Finding]:
         yield from module.check(wheel, Settings())
 
 
-def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:
+def _check_findings(wheel: Wheel, *, rewrite_record: bool | None) -> tuple[str, ...]:
     """Return what is wrong with RECORD, if that is to be mended. Raises ToolError for whatever else is wrong."""
     findings = sorted((one for one in _findings(wheel) if one.rule in RULES), key=lambda one: one.sort_key)
     refused = [one for one in findings if not (rewrite_record and one.rule in MENDED)]
@@ -137,7 +138,7 @@ def _check_findings(wheel: Wheel, *, rewrite_record: bool) -> tuple[str, ...]:
         more = f"\n  and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
         shown = "".join(f"\n  {one.id} {one.rule.title}: {one.file} {one.said}" for one in refused[:_SHOWN])
         remedy = refused[0].remedy
-        if all(one.rule in MENDED for one in refused):
+        if rewrite_record is not None and all(one.rule in MENDED for one in refused):
             remedy += (
                 " If you cannot change the wheel and know that its authors published it like this, "
                 "--rewrite-record takes the files as they are"

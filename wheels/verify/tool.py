@@ -1,6 +1,6 @@
 """Checks wheels before they are published: each wheel, and all of them together.
 
-For people, CI and Bazel's test rules; `wheels.verify.engine` does the work. Wheels are read, never unpacked or changed.
+Wheels are read, never unpacked or changed.
 """
 
 import argparse
@@ -20,10 +20,10 @@ from wheels.verify.finding import Severity
 from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
-  rocm-wheels verify bazel-bin/wheels/dist
+  rocm-wheels verify dist/
   rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
-  rocm-wheels verify --target gfx942 bazel-bin/wheels/dist --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
-  rocm-wheels verify bazel-bin/wheels/dist --last-release ~/released/7.1
+  rocm-wheels verify --target gfx942 dist/ --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-wheels verify dist/ --last-release ~/released/7.1
   rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
 

@@ -25,7 +25,7 @@ TAGS = Rule(
     "W305",
     "the tags in WHEEL differ from the wheel's name",
     why="Each compressed tag of the name must be there expanded, a line each (PEP 425, PEP 427).",
-    remedy="Rename with `wheel tags`, which changes both.",
+    remedy="Name the file by the tags in WHEEL. To change the tags, run `wheel tags` on that file.",
 )
 PURELIB = Rule(
     "W306",

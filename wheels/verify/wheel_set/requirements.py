@@ -21,7 +21,8 @@ UNSATISFIED = Rule(
     "S131",
     "a requirement cannot be satisfied",
     why="Installing the distribution fails, or fetches something else of that name.",
-    remedy="Publish what is required as well, or declare it in external_requirements if it comes from elsewhere.",
+    remedy="Name what is required as well, or check the wheel alone (--no-set). Declare in external_requirements what "
+    "comes from elsewhere.",
 )
 NO_EXTRA = Rule(
     "S132",
