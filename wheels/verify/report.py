@@ -100,12 +100,16 @@ def printable(text: str) -> str:
 
 def summary(outcome: Outcome) -> str:
     """Return the last line: what was looked at and how much was found."""
-    wheels = len(outcome.distributions.wheels)
     files = sum(len(wheel.files) for wheel in outcome.distributions.wheels)
     counts = Counter(finding.severity for finding in outcome.judged.findings)
-    found = ", ".join(f"{counts[severity]} {severity.value}s" for severity in Severity)
-    sdists = f" and {len(outcome.distributions.sdists)} sdists" if outcome.distributions.sdists else ""
-    return f"{wheels} wheels{sdists}, {files} files: {found}, {len(outcome.judged.excused)} excused"
+    found = ", ".join(_number(counts[severity], severity.value) for severity in Severity)
+    sdists = len(outcome.distributions.sdists)
+    both = _number(len(outcome.distributions.wheels), "wheel") + (f" and {_number(sdists, 'sdist')}" if sdists else "")
+    return f"{both}, {_number(files, 'file')}: {found}, {len(outcome.judged.excused)} excused"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _paint(text: str, code: str, colour: bool) -> str:

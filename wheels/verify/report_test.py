@@ -34,7 +34,7 @@ def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
     assert lines[0] == Sample().filename
     assert "  W512 error: a name at the top that many packages would like to have" in lines
     assert "    tests/a.py: 'tests' is at the top of site-packages" in lines
-    assert lines[-1] == "1 wheels, 10 files: 2 errors, 0 warnings, 1 notes, 1 excused"
+    assert lines[-1] == "1 wheel, 10 files: 2 errors, 0 warnings, 1 note, 1 excused"
     assert "\033" not in report.render(outcome)
     assert "\x01" not in report.render(outcome, everything=True)
     assert "\033[1;31mW512 error\033[0m" in report.render(outcome, colour=True)

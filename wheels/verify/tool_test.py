@@ -33,7 +33,7 @@ def test_an_exception_with_a_reason_makes_it_pass(wheel: Path, capsys: pytest.Ca
     config = wheel.with_name("verify.toml")
     config.write_text(CONFIG)
     assert main([str(wheel), f"--config={config}"]) == OK
-    assert capsys.readouterr().out == "1 wheels, 5 files: 0 errors, 0 warnings, 0 notes, 1 excused\n"
+    assert capsys.readouterr().out == "1 wheel, 5 files: 0 errors, 0 warnings, 0 notes, 1 excused\n"
 
 
 MANY = 5000 * "9"
