@@ -105,10 +105,10 @@ inside() {
 # What running Bazel in the root needs: what installing its packages would do, and what they lack.
 finish() {
   local place java bundle=/etc/ssl/certs/ca-certificates.crt files=$partial/usr/share/bazel/rules_rocm_python
-  # Places to mount the machine's own files and folders on.
+  # Places to mount the machine's own files and folders on: other users cannot make them.
   for place in /*; do [ ! -d "$place" ] || mkdir -p "$partial$place"; done
   touch "$partial"/etc/{group,hosts,passwd,pip.conf,resolv.conf}
-  mkdir -p "$partial/etc/bazel" "$files"
+  mkdir -p "$partial"/{etc/bazel,usr/local/share/ca-certificates,usr/share/keyrings} "$files"
   # Debian's alternatives; the names of services; certificates; a database of packages, which apt reads.
   for java in "$partial"/usr/lib/jvm/java-*/bin/java{,c}; do ln -sf "${java#"$partial"}" "$partial/usr/bin"; done
   for place in awk=mawk c++=g++ cc=gcc which=which.debianutils; do ln -s "${place#*=}" "$partial/usr/bin/${place%=*}"; done

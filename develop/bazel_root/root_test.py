@@ -33,7 +33,8 @@ def test_root_holds_what_bazel_needs_and_no_addresses(machine: Machine) -> None:
     files = root / "usr/share/bazel/rules_rocm_python"
     assert (files / "build-data.properties").read_text() == "build.label=7.7.1\n"
     assert (files / "cacerts.p12").read_text() == "certificates for Java\n"
-    assert (root / "etc/bazel").is_dir()
+    for place in ("etc/bazel", "usr/local/share/ca-certificates", "usr/share/keyrings"):  # Also for other users.
+        assert (root / place).is_dir()
     assert str((root / "usr/bin/javac").readlink()) == "/usr/lib/jvm/java-9-x/bin/javac"
     assert [call.split()[0] for call in machine.journal("inside")] == ["ldconfig", "python3", "java", "localedef"]
     assert not (root / "etc/apt/sources.list").exists()
