@@ -39,7 +39,7 @@ def _sdk_requiring_wheel_impl(ctx):
     distributions = wheels + [file for file in ctx.files.sdk if file.basename.endswith(".tar.gz")]
     inputs = dict(wheel = ctx.file.wheel, sdk = distributions)
     values = {name: getattr(ctx.attr, name) for name in _OPTIONS}
-    return _new_wheels(ctx, ctx.attr._require_sdk, inputs, values, "RocmRequireSdk", "Making wheel %{input} require an SDK")
+    return _new_wheels(ctx, ctx.attr._require_sdk, inputs, values, mnemonic = "RocmRequireSdk", progress_message = "Making wheel %{input} require an SDK")
 
 sdk_requiring_wheel = rule(
     doc = """Makes a wheel require the packages of an SDK, as `require-sdk` does: RPATHs, requirements and a proof.
@@ -70,7 +70,7 @@ def _sdk_split_wheel_impl(ctx):
     if not ctx.file.wheel.is_directory and ctx.file.wheel.extension != "whl":
         fail("{}: wheel: {} is not a wheel; expected a file that ends with .whl, or a directory of such, which sdk_requiring_wheel makes".format(shown(ctx.label), ctx.file.wheel.basename))
     values = {"shape": ctx.attr.shape, "targets": ",".join(ctx.attr.targets), "whole": ctx.attr.whole}
-    return _new_wheels(ctx, ctx.attr._split_wheel, {"wheels": ctx.file.wheel}, values, "RocmSplitWheel", "Splitting wheel %{input}")
+    return _new_wheels(ctx, ctx.attr._split_wheel, {"wheels": ctx.file.wheel}, values, mnemonic = "RocmSplitWheel", progress_message = "Splitting wheel %{input}")
 
 sdk_split_wheel = rule(
     doc = """Splits a wheel with device code for many AMD GPUs into thin ones, as `rocm-wheels split` does.

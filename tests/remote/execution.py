@@ -28,7 +28,7 @@ SOME = (
     "//tests/integration:framework_test",
     "//tests/integration:mini_test",
     "//wheels/tests:targets_test",
-    "//tools/actions/link/...",
+    "//tools/actions:link_tests",
 )
 #: Lint reads the whole workspace, which is no input of it.
 HERE = {"//tests/lint:lint_test"}

@@ -82,6 +82,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
         option("--//packaging:image_install_scheme=//examples/packages:venv"),
         IMAGES,
     ),
+    "//packaging:issues_url": (option("--//packaging:issues_url=https://example.com"), VERSION),
     "//packaging:platform_tag": (
         option("--//packaging:platform_tag=manylinux_2_28_x86_64"),
         PLATFORM_TAG | IMAGES,
