@@ -74,6 +74,8 @@ fetch() {
     apt-get "${own[@]}" -q update >>"$log" 2>&1 </dev/null || true # one broken source of many need not matter
     uri=$(mirror "${own[@]}")
   fi
+  uri=${uri:-${DEBIAN_MIRROR:-}}
+  [ -n "$uri" ] || die "apt has no mirror of Debian (on Ubuntu?): name one, DEBIAN_MIRROR=URL, or install Bazel 7.4 or newer"
   if [ ! -e "$keyring" ]; then # Ubuntu
     (cd "$apt" && logged apt-get "${own[@]}" download debian-archive-keyring)
     logged dpkg-deb --extract "$apt"/debian-archive-keyring_*.deb "$apt"
@@ -81,7 +83,7 @@ fetch() {
   fi
   (umask 077 && apt_settings >"$apt/apt.conf")
   : >"$apt/status"
-  echo "deb [signed-by=$keyring] ${uri:-http://deb.debian.org/debian} $suite main" >"$apt/sources.list"
+  echo "deb [signed-by=$keyring] $uri $suite main" >"$apt/sources.list"
   export APT_CONFIG=$apt/apt.conf
   logged apt-get -q update
   logged apt-get -qy --download-only install "${packages[@]}"

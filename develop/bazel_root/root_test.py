@@ -47,11 +47,14 @@ def test_apts_way_to_the_network_is_carried_over(machine: Machine) -> None:
     assert 'Acquire::Languages "de";' not in settings
 
 
-def test_without_a_debian_mirror_debians_own_serves(machine: Machine) -> None:
+def test_without_a_debian_mirror_one_is_named(machine: Machine) -> None:
     machine.fake("apt-get", FAKES["apt-get"].replace(f"echo '{MIRROR}'; echo 'http://mirror.invalid/second/'", ""))
-    machine.run("build")
+    result = machine.run("build")
+    assert "bazelw: apt has no mirror of Debian (on Ubuntu?): name one, DEBIAN_MIRROR=URL, or install" in result.stderr
+    assert machine.roots() == []
+    assert machine.run("build", DEBIAN_MIRROR="http://other.invalid/debian").stdout.startswith("<--bind>")
     (source,) = machine.journal("sources.list")
-    assert source.endswith("] http://deb.debian.org/debian forky main")
+    assert source.endswith("] http://other.invalid/debian forky main")
     assert any(call.endswith("-q update") for call in machine.journal("apt-get"))
 
 
