@@ -9,6 +9,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from lib.common.command import FoundError
 from lib.common.program import ToolError, size_text
@@ -32,7 +33,9 @@ def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str
     return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
 
 
-def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) -> ChannelChange:
+def change(
+    place: Place, wait: float, plan: Callable[[Channel], ChannelChange], clock: Callable[[], float] = time.time
+) -> ChannelChange:
     """Carry out what a function makes of the present state; return it.
 
     Files are sent first, without the lock: whoever sends gigabytes keeps nobody waiting. Then the function is asked
@@ -41,7 +44,7 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
     _send(place, plan(read_channel(place)[0]).uploads)
     with locked(place, wait) as lock:
         try:
-            channel = recover(place, lock)
+            channel = recover(place, lock, clock)
             made = plan(channel)
             if made.after == channel:
                 return made
@@ -50,16 +53,15 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
                 page_order((), [made.after.files[name] for name in made.names])
             lock.renew()
             place.write(JOURNAL, _journal(made), None)
-            _finish(place, lock, made)
+            return _finish(place, lock, made, clock)
         except ChangedError:
             raise FoundError(
                 f"{place.shown}: somebody else has changed the channel meanwhile. What is listed is whole; call this "
                 "again"
             ) from None
-        return made
 
 
-def recover(place: Place, lock: ChannelLock) -> Channel:
+def recover(place: Place, lock: ChannelLock, clock: Callable[[], float]) -> Channel:
     """Complete what an interrupted command has begun; return the present state."""
     channel, _ = read_channel(place)
     journal = place.read(JOURNAL)
@@ -70,12 +72,11 @@ def recover(place: Place, lock: ChannelLock) -> Channel:
         place.delete([JOURNAL])  # Everything except this was done.
         return channel
     print(f"completing change {made.after.serial}, which was interrupted", file=sys.stderr)
-    _finish(place, lock, made)
-    return made.after
+    return _finish(place, lock, made, clock).after
 
 
 def _journal(made: ChannelChange) -> bytes:
-    document = {"streams": made.streams, "names": made.names, "deletes": made.deletes}
+    document = {"streams": made.streams, "names": made.names, "deletes": made.deletes, "now": made.now}
     return json.dumps({**document, "after": made.after.document()}).encode()
 
 
@@ -83,19 +84,27 @@ def _read_journal(content: bytes, where: str) -> ChannelChange:
     try:
         document = json.loads(content)
         after = from_json(json.dumps(document["after"]).encode(), where)
-        return ChannelChange(after, document["streams"], tuple(document["names"]), (), tuple(document["deletes"]))
+        names, deletes = tuple(document["names"]), tuple(document["deletes"])
+        return ChannelChange(after, document["streams"], names, deletes=deletes, now=document.get("now"))
     except (ValueError, KeyError, TypeError) as error:
         raise ToolError(f"{where}: is not a journal of a channel: {error!r}. Move it away") from None
 
 
-def _finish(place: Place, lock: ChannelLock, made: ChannelChange) -> None:
-    """Write pages, the state, and delete; from the journal on, this may be done again after a kill."""
+def _finish(place: Place, lock: ChannelLock, made: ChannelChange, clock: Callable[[], float]) -> ChannelChange:
+    """Write pages, the state, and delete; from the journal on, this may be done again after a kill.
+
+    Until now a page may have listed what the change unlists. So what that requires goes later by as much.
+    """
     before, token = read_channel(place)
     for stream in made.streams:
         place.publish(stream, made.after.serial, _pages(place, lock, before, made, stream))
     lock.renew()
-    place.write(CHANNEL, made.after.to_json(), token)
+    done = made
+    if made.now is not None:
+        done = replace(made, after=made.after.later(made.now, max(0, int(clock()) - made.now)))
+    place.write(CHANNEL, done.after.to_json(), token)
     place.delete([JOURNAL, *made.deletes])
+    return done
 
 
 def _pages(

@@ -182,6 +182,15 @@ class Channel:
     digests: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of files that are deleted: their names never get other bytes."""
 
+    def later(self, now: Time, seconds: int) -> "Channel":
+        """Return the state in which files go later: those that are leaving, and those that are unlisted since `now`."""
+        streams = {
+            name: replace(stream, leaving={file: due + seconds for file, due in stream.leaving.items()})
+            for name, stream in self.streams.items()
+        }
+        gone = {file: since + seconds if since == now else since for file, since in self.gone.items()}
+        return replace(self, streams=streams, gone=gone)
+
     @property
     def listed(self) -> set[str]:
         """The files that some stream lists."""

@@ -13,7 +13,7 @@ from typing import Final
 from packaging.version import Version
 
 from lib.common.command import FoundError, some
-from lib.common.documents import time_text
+from lib.common.documents import Time, time_text
 from lib.common.program import size_text
 from lib.index.requirements import Shelf, heights, required, unmet
 from wheels.channel.complaints import REMEDIES, Complaint, complaints_about, unmet_requirements
@@ -42,6 +42,8 @@ class ChannelChange:
     """Paths in the store that go when the new state is there."""
     lines: tuple[str, ...] = ()
     """What happens, for people."""
+    now: Time | None = None
+    """The present of the times that it sets, if it sets when files go: they count from when the pages are written."""
 
 
 def refuse(complaints: Sequence[Complaint]) -> None:
@@ -140,7 +142,7 @@ def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> Channe
     after = replace(channel, serial=channel.serial + 1, streams=streams)
     after = replace(after, gone={**channel.gone, **dict.fromkeys(unlisted - after.listed, now)})
     lines = tuple(f"unlist {file}" for file in sorted(unlisted))
-    return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines)
+    return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines, now=now)
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,7 @@ def retire(
         names=tuple(sorted(unlisted)),
         deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored_digests), *left_over),
         lines=tuple(lines),
+        now=now,
     )
 
 

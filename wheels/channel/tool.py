@@ -207,7 +207,7 @@ def _add(place: Place, given: Namespace) -> int:
         others = listed_elsewhere(place, given.stream, sources)
         names = {file.filename for file, _ in others}
         grow: Plan = lambda channel: add(channel, given.stream, (), now, others=others)  # noqa: E731
-        return _carry_out(place, given, grow, lambda channel: keep(channel, given.stream, names, now))
+        return _carry_out(place, given, grow, lambda channel: keep(channel, given.stream, names, int(time.time())))
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         locked = fetch_locked(given.lock, Path(scratch)) if given.lock else ()
         files = read_build(given.dist, locked)
@@ -218,11 +218,10 @@ def _retire(place: Place, given: Namespace) -> int:
     if given.keep_last < 1:
         raise CannotRunError(f"--keep-last={given.keep_last}: expected at least 1: the newest build stays")
     selection = Selection(given.older_than, given.keep_last)
-    now = int(time.time())
 
     def plan(channel: Channel) -> ChannelChange:
         ages = {path: one.age for path, one in place.list(STORE).items()}
-        return retire(channel, given.stream, selection, now, ages)
+        return retire(channel, given.stream, selection, int(time.time()), ages)
 
     return _carry_out(place, given, plan)
 
