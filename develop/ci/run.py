@@ -62,7 +62,8 @@ def select(checks: Sequence[Check], names: Sequence[str], *, is_scheduled: bool 
 
 def free_space(*directories: Path) -> str:
     """Say how much room the file systems of some directories have: a full one explains much that fails."""
-    return ", ".join(f"{one}: {shutil.disk_usage(one).free / 1e9:.1f} GB free" for one in directories)
+    there = [one for one in directories if one.is_dir()]  # Some users have no home.
+    return ", ".join(f"{one}: {shutil.disk_usage(one).free / 1e9:.1f} GB free" for one in there)
 
 
 def perform(check: Check, scratch: Path, made: Inventory) -> Count:

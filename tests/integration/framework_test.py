@@ -28,7 +28,9 @@ def test_its_library_loads_and_works(framework: Environment) -> None:
 
 def test_without_the_module_it_does_not(framework: Environment) -> None:
     """What the test above shows is `_rocm_init.py`'s doing: nothing else leads the loader to the packages."""
-    (framework.site_packages / "mini_framework/_rocm_init.py").write_text("def initialize(): pass\n")
+    module = framework.site_packages / "mini_framework/_rocm_init.py"
+    module.unlink()  # It may be read-only.
+    module.write_text("def initialize(): pass\n")
     with pytest.raises(AssertionError, match=r"librocblas\.so\.5: cannot open shared object file"):
         framework.python_prints(USE)
 
