@@ -120,8 +120,9 @@ finish() {
   inside ldconfig
   inside python3 -m compileall -q /usr/lib/python3 "/usr/lib/$(basename "$partial"/usr/lib/python3.*)"
   inside java -Xshare:dump >>"$log"
-  # Bazel looks for its version in a file of this name, which Debian's lacks.
+  # Bazel looks for its version in a file of this name, which Debian's lacks. In a folder, Java would use no AOT cache.
   echo "build.label=$(cat "$partial/usr/share/bazel/build-label.txt")" >"$files/build-data.properties"
+  inside python3 -m zipfile --create "${files#"$partial"}/version.jar" "${files#"$partial"}/build-data.properties"
   # Bazel takes file names for Latin-1, whatever they are, and looks for this locale to have Java do so, too. Without it,
   # it finds no file whose name goes beyond ASCII.
   inside localedef -i en_US -f ISO-8859-1 /usr/lib/locale/en_US.iso88591

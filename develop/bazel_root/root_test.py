@@ -36,7 +36,7 @@ def test_root_holds_what_bazel_needs_and_no_addresses(machine: Machine) -> None:
     for place in ("etc/bazel", "usr/local/share/ca-certificates", "usr/share/keyrings"):  # Also for other users.
         assert (root / place).is_dir()
     assert str((root / "usr/bin/javac").readlink()) == "/usr/lib/jvm/java-9-x/bin/javac"
-    assert [call.split()[0] for call in machine.journal("inside")] == ["ldconfig", "python3", "java", "localedef"]
+    assert [call.split()[0] for call in machine.journal("inside")] == "ldconfig python3 java python3 localedef".split()
     assert not (root / "etc/apt/sources.list").exists()
 
 
@@ -183,3 +183,11 @@ def test_new_root_means_a_new_server(machine: Machine) -> None:
     stamp = root / ".whole"
     stamp.write_text(stamp.read_text().replace(" ", " 1"))
     assert mounts(machine.run("build").stdout) != first
+
+
+def test_what_java_learns_is_kept_beside_the_root(machine: Machine) -> None:
+    """The root itself is read-only for Bazel."""
+    output = machine.run("build").stdout
+    (root,) = machine.roots()
+    digest = root.name.removeprefix("debian-")
+    assert f"<BAZELW_AOT_CACHE><{root.parent}/java-{digest}.aot>" in output

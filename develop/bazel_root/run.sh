@@ -61,4 +61,5 @@ id=$(printf '%s\n' "${mounts[@]}" | cat - "$root/$stamp" | cksum)
 unset CC CXX JAVA_HOME LD_LIBRARY_PATH LD_PRELOAD PERL5LIB PYTHONHOME PYTHONPATH
 find_bwrap "$root"
 exec "${bwrap[@]}" "${mounts[@]}" --remount-ro / --chdir "$(pwd -P)" --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin \
-  --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" /etc/bazel/bazel "$@"
+  --setenv BAZEL /etc/bazel/bazel --setenv BAZELW_MOUNTS "${id%% *}" --setenv BAZELW_AOT_CACHE "$cache/java-${digest:0:12}.aot" \
+  /etc/bazel/bazel "$@"
