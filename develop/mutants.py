@@ -97,8 +97,8 @@ lib/common/worker.py: Bazel waits for a buffered answer | json.loads(line))), fl
 lib/common/manifest.py: a file with "=" in its name is looked for where another is
 for count in range(len(parts) - 1, 0, -1)) => for count in range(1, len(parts)))
 lib/coverage/table.py: two spellings of one target are never equal | if target != found: => if not found:
-lib/coverage/compare.py: code that is gone stays in the table that one commits
-kept = restricted(expected, compared) => kept = restricted(found, compared)
+lib/coverage/table.py: a target lacks what the first library lacks, and no other
+if not serves(codes, target)) => if not serves(codes, target) and library == min(coverage.libraries))
 tools/actions/plan/runtime.py: launchers have no CPU if only the second package below has programs
 for plan in builds_on for entry in plan.entries} => for plan in builds_on[:1] for entry in plan.entries}
 tools/actions/plan/slicing.py: code for a GPU that is left out stops the build
@@ -134,7 +134,8 @@ tools/actions/platform_tag/needs.py: the symbols of libraries that are loaded la
 tools/actions/describe/tool.py: of two wheels with one name, one is described
         if path.name in found: => if False:
 tools/actions/sbom/tool.py: a component has version "7.*" | "==" and "*" not in one.version] => "=="]
-tools/actions/coverage/check.py: the build names one library of two | in differing for line => in differing[:1] for line
+tools/actions/coverage/tool.py: the build names one package of two
+in lacks.items() if libraries => in list(lacks.items())[:1] if libraries
 tools/fetch/catalog/scan.py: the second base directory may lead out of the artifact
 for base in bases:\n        check_base( => for base in bases[:1]:\n        check_base(
 tools/fetch/catalog/repository.py: a directory with a name that no label can hold is linked whole

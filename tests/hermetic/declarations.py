@@ -4,7 +4,6 @@
 MNEMONICS = {
     "PyTool",
     "RocmCoverage",
-    "RocmCoverageCheck",
     "RocmDescribe",
     "RocmImage",
     "RocmIndex",

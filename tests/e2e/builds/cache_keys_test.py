@@ -32,7 +32,6 @@ PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
-COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
 DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *IMAGES}
 
@@ -92,10 +91,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),
     "//packaging:version_serial": (option("--//packaging:version_serial=efed3c3b10a5"), VERSION),
     "//packaging:wheel_variants": (option("--//packaging:wheel_variants"), {"RocmStaticWheel", "RocmIndex"}),
-    "//packaging:expected_coverage": (
-        option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
-        COVERAGE,
-    ),
 }
 
 
