@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {
     "lib/elf": 5, "lib/pe": 3, "lib/device": 5, "lib/wheel": 4, "lib/pack": 3, "lib/plan": 3, "lib/gpus": 2,
     "lib/common": 4, "lib/coverage": 2, "tools/actions/plan": 6, "tools/actions/pack": 2, "tools/actions/link": 3,
-    "tools/actions/inspect": 2, "tools/actions/layer": 3, "tools/actions/image": 2, "tools/actions/platform_tag": 2,
+    "tools/actions/inspect": 2, "tools/actions/layer": 5, "tools/actions/platform_tag": 2,
     "tools/actions": 4, "tools/fetch/catalog": 4, "tools/fetch/lock": 3, "tools/fetch/debian": 3, "rules/runtime": 4,
     "packaging/rocm": 7, "packaging/core": 2, "wheels/verify": 10, "wheels/split": 4, "wheels/require_sdk": 4,
     "wheels/code": 3, "hip/tools": 4,
@@ -123,12 +123,13 @@ tools/actions/inspect/tool.py: a DLL that is loaded late is not needed
 "needed_late": list(image.delayed_libraries), => "needed_late": list(image.libraries),
 tools/actions/layer/installed_wheel.py: directories in a wheel become files of a layer
 for member in (member for member in archive.members if not member.is_directory): => for member in archive.members:
-tools/actions/layer/layer_file.py: the digest of the inflated layer is another stream's | yield FINAL_BLOCK => yield b""
+tools/actions/layer/tool.py: a sound layer counts as damaged | yield FINAL_BLOCK => yield b""
 tools/actions/layer/devel_tree.py: links of the second tree for a GPU are not in the image
 for tree in manifest.trees} => for tree in list(manifest.trees)[:1]}
-tools/actions/image/base.py: a digest lacks what follows the tar | while digested.read(_BUFFER): => while False:
-tools/actions/image/image.py: a layer without programs is refused in every image
-not in ("", definition.architecture) => not in (definition.architecture,)
+tools/actions/layer/installed_wheel.py: programs of a wheel are not executable in an image
+return 0o755 if member.mode & _EXECUTABLE => return 0o755 if not member.mode
+tools/actions/layer/installed_wheel.py: the second file of one path is in the layer
+if file.path in seen or ( => if (
 tools/actions/platform_tag/needs.py: the symbols of libraries that are loaded late do not count for the tag
 (*facts.get("needed", ()), *facts.get("needed_late", ())) => tuple(facts.get("needed", ()))
 tools/actions/describe/tool.py: of two wheels with one name, one is described

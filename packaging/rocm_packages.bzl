@@ -1,7 +1,7 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
 load("//lib/gpus:gpus.bzl", "package_owner")
-load("//packaging:images.bzl", "image_targets")
+load("//packaging:layers.bzl", "layer_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PROFILERS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
@@ -175,7 +175,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, window
         content = _content_of_both(content, _content("split" if windows.split else "family", for_windows.targets, windows.dist_targets, for_windows.has_profiler))
     selector = selector_targets(name, content)
     _reports(name, packages.names)
-    image_targets(name, split, targets, selector.static_wheel)
+    layer_targets(name, split, targets, selector.static_wheel)
     rocm_coverage(
         name = name + "coverage",
         artifacts = _select(artifacts, PACKAGES["libraries"].artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),

@@ -138,7 +138,7 @@ CHECKS: tuple[Check, ...] = (
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
     Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel),
-    Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
+    Check("registry", "an image of layers in a registry, made as the page says", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check(
         "rocm-wheels",

@@ -5,7 +5,6 @@ visibility(["//tools/actions"])
 PROGRAMS = {
     "coverage": [":plan", "//lib/coverage"],
     "describe": ["//lib/common"],
-    "image": [":layer", "//lib/common"],
     "index": ["//lib/common", "//lib/gpus:paths", "//lib/index", "//lib/variants"],
     "init_py": ["//lib/common", "//packaging/rocm:init_py"],
     "inspect": ["//lib/common", "//lib/device:library", "//lib/elf:library", "//lib/gpus:families", "//lib/pe:reading"],
