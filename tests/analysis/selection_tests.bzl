@@ -74,4 +74,4 @@ def selection_test_suite(name):
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _compared_test, _gpus_test)
+    unittest.suite(name, _selection_test, _gpus_test)
