@@ -171,8 +171,8 @@ packaging/rocm/src/rocm_sdk/devel.py: after half a removal, one is told to insta
 half_removed_remedy(names, known) or f'Install => f'Install
 packaging/rocm/src/rocm_sdk/process.py: 7.1 is a version that the pattern 7.1 means, as is 7x1
 ".*".join(map(re.escape, pattern.split("*"))) => ".*".join(pattern.split("*"))
-packaging/rocm/src/rocm_sdk/listing.py: of two directories with packages, one is named
-{package.site for package in packages} => {package.site for package in packages[:1]}
+packaging/rocm/src/rocm_sdk/environment.py: of two directories of a search path, one is set
+str(place) for place in places if place.is_dir() => str(place) for place in places[:1] if place.is_dir()
 packaging/core/src/rocm_sdk_core/_cli.py: a tool whose reader ends fails | (SIGPIPE, SIGXFSZ) => (SIGXFSZ,)
 packaging/core/src/rocm_sdk_core/_cli.py: what stops the making of a devel tree ends in a traceback
 if type(error).__module__ != "rocm_sdk.errors": => if type(error).__module__ == "rocm_sdk.errors":

@@ -133,16 +133,6 @@ def _add_informing(subparsers: Subparsers) -> None:
     )
     _add_json(version)
 
-    listing = _add(
-        subparsers,
-        "list",
-        commands.run_list,
-        "list the installed packages, with versions, GPU targets and sizes",
-        "A file that several have as hard links counts once.",
-        "  rocm-sdk list\n  rocm-sdk list --json | jq '.packages[].name'",
-    )
-    _add_json(listing)
-
     targets = _add(
         subparsers,
         "targets",
