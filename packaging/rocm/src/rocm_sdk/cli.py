@@ -236,7 +236,7 @@ def _add_checking(subparsers: Subparsers) -> None:
         "test",
         commands.run_test,
         "check the installation, file by file; needs no GPU",
-        "Versions, RECORD, RPATHs, that each library loads and each console script answers, preloading, and the\n"
+        "Versions, RECORD, that each library loads and each console script answers, preloading, and the\n"
         "development tree, which is made if need be.",
         "  rocm-sdk test\n  rocm-sdk test -k library:\n  rocm-sdk test --quick --json",
     )
