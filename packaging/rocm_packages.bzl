@@ -1,7 +1,7 @@
 """rocm_packages: the packages of ROCm out of a set of artifacts, as `packages.bzl` defines them."""
 
 load("//lib/gpus:gpus.bzl", "package_owner")
-load("//packaging:images.bzl", "image_targets")
+load("//packaging:layers.bzl", "layer_targets")
 load("//packaging:package_targets.bzl", "distribution_name", "import_name_of", "package_targets", "thin_package_targets", "trees_of")
 load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PROFILERS")
 load("//packaging:selection.bzl", "default_target", "of_devel")
@@ -148,7 +148,7 @@ def _for_platform(targets, windows_targets):
         no_match_error = "there are no artifacts for this platform; for Windows, set --repo_env=ROCM_WINDOWS_ARTIFACTS_DIR=/absolute/directory",
     )
 
-def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expected_coverage = None, compared_targets = [], windows = None):
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, windows = None):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -157,8 +157,6 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         split: whether device code comes as artifacts per target, beside generic ones.
         dist_targets: GPU targets in order of preference, as dist_info.json has them.
         thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
-        expected_coverage: the committed coverage table, as `rocm_coverage` takes it.
-        compared_targets: GPU targets whose code is compared with it; all if there are none.
         windows: for packages for Windows beside those for Linux: what `windows_selection` returns, or None.
     """
     packages = _package_targets(name, "linux", artifacts, split, thin)
@@ -177,17 +175,16 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, expect
         content = _content_of_both(content, _content("split" if windows.split else "family", for_windows.targets, windows.dist_targets, for_windows.has_profiler))
     selector = selector_targets(name, content)
     _reports(name, packages.names)
-    image_targets(name, split, targets, selector.static_wheel)
+    layer_targets(name, split, targets, selector.static_wheel)
     rocm_coverage(
         name = name + "coverage",
         artifacts = _select(artifacts, PACKAGES["libraries"].artifacts, ["generic"] + (sorted(thin) if thin else sorted({artifact.target: None for artifact in artifacts}))),
-        compared = compared_targets,
-        expected = expected_coverage,
-        expected_option = "--//packaging:expected_coverage",
         targets = packages.by_name,
         targets_option = "--repo_env=ROCM_TARGETS",
         visibility = ["//visibility:public"],
     )
+    for group in ["lacks", "table"]:
+        native.filegroup(name = "{}coverage_{}".format(name, group), srcs = [name + "coverage"], output_group = group, visibility = ["//visibility:public"])
     distributions = _for_platform(_wheels(packages) + windows_wheels + [selector.sdist], windows_wheels + [selector.sdist] if windows else [])
     distributions += select({_WITH_VARIANTS: selector.variants, "//conditions:default": []})
     native.filegroup(name = name + "all_wheels", srcs = distributions + [selector.static_wheel], visibility = ["//visibility:public"])

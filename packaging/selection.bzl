@@ -62,21 +62,6 @@ def windows_selection(artifacts, split, dist_targets):
     """
     return struct(artifacts = artifacts, dist_targets = dist_targets, split = split) if artifacts else None
 
-def compared_targets(artifacts, selected):
-    """Returns the GPU targets whose code can be compared with all artifacts, where only some artifacts are packaged.
-
-    Args:
-        artifacts: all artifacts, list of struct(name, component, target, label).
-        selected: the packaged ones among them.
-
-    Returns:
-        list of string; empty for all targets: also if a family is not known, for then nothing may be passed over.
-    """
-    targets = sorted({package_owner(artifact.target): None for artifact in selected if artifact.target != "generic"})
-    if len(selected) == len(artifacts) or any([target not in FAMILIES and not is_target(target) for target in targets]):
-        return []
-    return _members(targets)
-
 def of_devel(split, targets, thin):
     """Returns the targets of the artifacts that devel is made of.
 

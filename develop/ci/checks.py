@@ -70,11 +70,6 @@ REMOTE = (
     Check("remote-hip", "HIP programs, compiled by remote workers", steps.remote_hip, (steps.DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
-#: The integration tests that make a development tree. What the others show does not depend on an archive.
-WITH_DEVEL = tuple(
-    f"//tests/integration:{name}_test"
-    for name in ("family", "framework", "mini", "side_by_side", "split", "suffix_family")
-)
 CHECKS: tuple[Check, ...] = (
     Check(
         "all-wheels", "bazelw build //packaging:all_wheels", steps.bazel("build", "//packaging:all_wheels"), holds=ALL
@@ -99,11 +94,6 @@ CHECKS: tuple[Check, ...] = (
     Check("no-shell", "no action has a shell", steps.no_shell),
     Check("no-op", "a second build has nothing to do", steps.no_op),
     Check("aarch64", "launcher for aarch64", steps.launcher_for_aarch64),
-    Check(
-        "tar-xz",
-        "devel tree as tar.xz",
-        steps.bazel("test", "--//rules/settings:devel_archive=tar.xz", *WITH_DEVEL),
-    ),
     Check(
         "kills",
         "expansion of the devel tree killed at 200 moments",
@@ -138,7 +128,7 @@ CHECKS: tuple[Check, ...] = (
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
     Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel),
-    Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
+    Check("registry", "an image of layers in a registry, made as the page says", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check(
         "rocm-wheels",

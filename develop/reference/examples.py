@@ -50,7 +50,6 @@ EXAMPLES: Final = {
     "rocm.version": Example("MODULE.bazel", "own_rocm_version"),
     "sdk_artifact": Example(_SDK, "tools_run_generic"),
     "rocm_coverage": Example(_PACKAGES, "coverage"),
-    "sdk_image_layout": Example(_TWO, "images"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),
     "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),

@@ -59,28 +59,3 @@ def tiny_library(soname: str = "", needed: tuple[str, ...] = (), rpath: str = ""
         + strings
         + dynamic
     )
-
-
-def kpacked(library: bytes, reference: bytes) -> bytes:
-    """Return a library with a section `.rocm_kpack_ref`, as those have whose device code was split off."""
-    names = b"\0.shstrtab\0.rocm_kpack_ref\0"
-    sections = [
-        (0, 0, 0, 0, 0, 0, 0, 0, 0, 0),
-        (1, SHT_STRTAB, 0, 0, len(library), len(names), 0, 0, 1, 0),
-        (11, SHT_PROGBITS, 0, 0, len(library) + len(names), len(reference), 0, 0, 1, 0),
-    ]
-    start = len(library) + len(names) + len(reference)
-    header = library[:40] + struct.pack("<Q", start) + library[48:58] + struct.pack("<HHH", 64, len(sections), 1)
-    return header + library[64:] + names + reference + b"".join(struct.pack("<IIQQQQIIQQ", *one) for one in sections)
-
-
-def kpack_reference(name: str, *paths: str) -> bytes:
-    """Return the content of `.rocm_kpack_ref`, in MessagePack; texts of up to 255 bytes."""
-    texts = [bytes((0xD9, len(text))) + text.encode() for text in (name, *paths)]
-    return (
-        b"\x82\xb2kpack_search_paths"
-        + bytes((0x90 + len(paths),))
-        + b"".join(texts[1:])
-        + b"\xabkernel_name"
-        + texts[0]
-    )

@@ -3,11 +3,10 @@
     coverage = read_coverage("coverage.json")
     coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
 
-    differences(expected, found)   # every pair of a library and a target that only one of the two has
-    refused(coverage, targets)     # targets that lack so much that they should not be offered
+    refused(coverage, targets)  # targets that lack so much that they should not be offered
 
-A build computes it, a release engineer can commit it, and checks compare with it. Only this module knows the format,
-version 1:
+A build computes it, a release engineer can commit it, and verify compares wheels with it. Only this module knows the
+format, version 1:
 
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
@@ -17,7 +16,7 @@ none, a directory, with `/` at its end (`owner_of`). Values are target IDs in ca
 
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -233,57 +232,3 @@ def refused(coverage: Coverage, targets: Collection[str]) -> list[Refused]:
 def lacks_by_processor(coverage: Coverage) -> Mapping[str, tuple[str, ...]]:
     """Return what each processor lacks, for those that have code in any library."""
     return {processor: lacking(coverage, processor) for processor in processors(coverage)}
-
-
-@dataclass(frozen=True)
-class Difference:
-    """How a library differs: the target IDs that only one of the two tables has."""
-
-    library: str
-    #: Expected, but there is no code.
-    missing: tuple[str, ...]
-    #: There is code, but none was expected.
-    unexpected: tuple[str, ...]
-    #: Whether the library itself is in one of the tables alone.
-    whole: bool = False
-
-    def describe(self) -> Iterator[str]:
-        """Yield lines for people."""
-        if self.whole and self.missing:
-            yield f"  {self.library} is gone; expected code for {', '.join(self.missing)}"
-        elif self.whole:
-            yield f"  {self.library} is new, with code for {', '.join(self.unexpected)}"
-        else:
-            yield f"  {self.library}"
-            if self.missing:
-                yield f"    has no code for {', '.join(self.missing)}; expected some"
-            if self.unexpected:
-                yield f"    has code for {', '.join(self.unexpected)}; expected none"
-
-
-def restricted(coverage: Coverage, compared: Sequence[str]) -> Coverage:
-    """Return the part of a table about code that GPUs of some targets can load; all of it if none is given."""
-    if not compared:
-        return coverage
-    pairs = ((library, code) for library, codes in coverage.libraries.items() for code in codes)
-    return collect(pair for pair in pairs if any(loads(pair[1], target) for target in compared))
-
-
-def differences(expected: Coverage, found: Coverage) -> list[Difference]:
-    """Return how two tables differ, by library, sorted; none if they are equal."""
-    result = []
-    for library in sorted({*expected.libraries, *found.libraries}):
-        wanted, there = (set(table.libraries.get(library, ())) for table in (expected, found))
-        if wanted != there:
-            missing, unexpected = tuple(sorted(wanted - there)), tuple(sorted(there - wanted))
-            result.append(Difference(library, missing, unexpected, whole=not (wanted and there)))
-    return result
-
-
-def accepted(expected: Coverage, found: Coverage, compared: Sequence[str]) -> Coverage:
-    """Return the table to commit: the code found, and the former rows of targets that were not compared."""
-    kept = restricted(expected, compared)
-    pairs = {(library, code) for library, codes in expected.libraries.items() for code in codes}
-    pairs -= {(library, code) for library, codes in kept.libraries.items() for code in codes}
-    new = restricted(found, compared)
-    return collect(pairs | {(library, code) for library, codes in new.libraries.items() for code in codes})

@@ -1,6 +1,6 @@
 """sdk_layer: makes the layer of a container image out of a wheel; sdk_install_scheme: where its files go."""
 
-load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "LayerInfo", "PackageInfo")
+load("//rules/private/common:providers.bzl", "DistributionInfo", "InstallSchemeInfo", "PackageInfo")
 load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
@@ -20,14 +20,9 @@ def _linked_wheels(ctx):
         fail("{}: beside: {} has no links; expected the sdk_wheel of a devel package. Leave `beside` out".format(shown(ctx.label), shown(ctx.attr.wheel.label)))
     return {}
 
-def _sbom(ctx):
-    """Returns the bill of materials of what is in the layer, or None."""
-    return None if ctx.attr.links_to else ctx.attr.wheel[DistributionInfo].sbom
-
 def _sdk_layer_impl(ctx):
     scheme = ctx.attr.install_scheme[InstallSchemeInfo]
     layer = ctx.actions.declare_file(ctx.label.name + ".tar.gz")
-    descriptor = ctx.actions.declare_file(ctx.label.name + ".layer.json")
     run_tool(
         ctx,
         tool = ctx.attr._layer,
@@ -38,7 +33,7 @@ def _sdk_layer_impl(ctx):
             "scripts": scheme.scripts,
             "site_packages": scheme.site_packages,
         },
-        outputs = dict(layer = layer, descriptor = descriptor),
+        outputs = {"layer": layer},
         mnemonic = "RocmLayer",
         progress_message = "Making layer %{label}",
         in_worker = True,
@@ -46,16 +41,13 @@ def _sdk_layer_impl(ctx):
         # As with wheels, a cache would store the bulk once more.
         execution_requirements = {"no-remote-cache-upload": ""},
     )
-    return [
-        DefaultInfo(files = depset([layer])),
-        LayerInfo(descriptor = descriptor, layer = layer, sbom = _sbom(ctx)),
-    ]
+    return [DefaultInfo(files = depset([layer]))]
 
 sdk_layer = rule(
     doc = """Makes the layer of a container image out of a wheel: what `pip install` would have put into the image.
 
-The compressed bytes of the wheel are copied; nothing is compressed again. The output is a `.tar.gz`, which rules that
-take layers as files accept, too. The layer of a devel package has the links of its tree.""",
+The compressed bytes of the wheel are copied; nothing is compressed again. The output is a `.tar.gz`, which rules for images and
+`ADD` in a Containerfile take. The layer of a devel package has the links of its tree.""",
     implementation = _sdk_layer_impl,
     attrs = {
         "beside": attr.label_list(providers = [DistributionInfo], doc = "For a devel package: each `sdk_wheel` that the image has as well and that the tree links to, such as the runtime's. Links to other packages are left out."),
@@ -64,7 +56,6 @@ take layers as files accept, too. The layer of a devel package has the links of 
         "wheel": attr.label(mandatory = True, providers = [DistributionInfo], doc = "The `sdk_wheel` or `sdk_static_wheel`."),
         "_layer": tool_attr("//tools/actions:layer_tool"),
     },
-    provides = [LayerInfo],
 )
 
 def _sdk_install_scheme_impl(ctx):

@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 load("//lib/gpus:gpu_table.bzl", "FAMILIES", "TARGETS")
 load("//lib/gpus:gpus.bzl", "family_has", "is_target", "overlap", "package_owner")
-load("//packaging:selection.bzl", "compared_targets", "select_artifacts", "target_refusal")
+load("//packaging:selection.bzl", "select_artifacts", "target_refusal")
 load("//tests/names:gpu_cases.bzl", "OVERLAPS")
 
 visibility("private")
@@ -55,17 +55,6 @@ def _selection_impl(ctx):
 
 _selection_test = unittest.make(_selection_impl)
 
-def _compared_impl(ctx):
-    env = unittest.begin(ctx)
-    split, family = [[struct(name = "blas", component = "lib", target = target, label = target) for target in targets] for targets in [_SPLIT, _FAMILY]]
-    asserts.equals(env, [], compared_targets(split, split), "all are packaged, so all is compared")
-    asserts.equals(env, ["gfx1151", "gfx942"], compared_targets(split, select_artifacts(split, ["gfx942", "gfx1151"])))
-    asserts.equals(env, sorted(FAMILIES["gfx94X-dcgpu"] + ["gfx1151"]), compared_targets(family, select_artifacts(family, ["gfx942", "gfx1151"])))
-    asserts.equals(env, [], compared_targets(family, _artifacts(["gfx9-some"])), "a family that is not known")
-    return unittest.end(env)
-
-_compared_test = unittest.make(_compared_impl)
-
 def _gpus_impl(ctx):
     env = unittest.begin(ctx)
     for one, others in OVERLAPS.items():
@@ -85,4 +74,4 @@ def selection_test_suite(name):
     Args:
         name: name of the suite.
     """
-    unittest.suite(name, _selection_test, _compared_test, _gpus_test)
+    unittest.suite(name, _selection_test, _gpus_test)

@@ -4,9 +4,7 @@
 MNEMONICS = {
     "PyTool",
     "RocmCoverage",
-    "RocmCoverageCheck",
     "RocmDescribe",
-    "RocmImage",
     "RocmIndex",
     "RocmInitPy",
     "RocmInspect",
@@ -26,11 +24,10 @@ MNEMONICS = {
 PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmRuntime", "RocmSplitWheel"}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
-#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex and
-#: RocmImage give their directories links to files, and no link leads out of a sandbox. What RocmLink makes is put
-#: together from segments, which a cache has anyway, and what the other three make from that.
+#: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex
+#: gives its directory links to files, and no link leads out of a sandbox. What RocmLink makes is put together from
+#: segments, which a cache has anyway, and what the other three make from that.
 FURTHER = {
-    "RocmImage": {"no-cache", "no-sandbox"},
     "RocmIndex": {"no-cache", "no-sandbox"},
     "RocmInspect": _WORKER,
     "RocmLayer": {"no-remote-cache-upload"} | _WORKER,

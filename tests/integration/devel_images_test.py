@@ -13,7 +13,7 @@ from image_files import DEVEL, SCRIPTS, SITE, Image, unpacked, wheels_of
 TREE = "_rocm_sdk_devel"
 
 
-@pytest.fixture(scope="module", params=DEVEL, ids=lambda image: image.tag)
+@pytest.fixture(scope="module", params=DEVEL, ids=lambda image: image.target)
 def image(request: pytest.FixtureRequest) -> Image:
     """Return one of the devel images."""
     found: Image = request.param

@@ -41,7 +41,6 @@ def test_rocm_sdk_test_passes(environment: Environment) -> None:
 
 def test_split_off_device_code_is_found_from_both_trees(environment: Environment) -> None:
     """Device code that was split off libhiprand lies in `.kpack` beside the `lib` that a process loads it from."""
-    assert "passed  archives: 2 files, 1 archives\n" in environment.run("rocm-sdk", "test", "-k", "archives")
     (archive,) = (environment.site_packages / "_rocm_sdk_libraries/.kpack").iterdir()
     assert archive.read_bytes().startswith(b"KPAK\1\0\0\0")
     assert archive.samefile(environment.site_packages / "_rocm_sdk_devel/.kpack" / archive.name)

@@ -201,15 +201,11 @@ SHOWN_BY = (
     ),
     (
         "thin packages: a library without code for the package's target",
-        "tools/actions/coverage/check_test.py::test_without_a_table_one_summary_says_what_packages_lack",
+        "tools/actions/coverage/tool_test.py::test_one_note_says_what_packages_lack",
     ),
     (
         "thin packages: a target that lacks most base libraries",
-        "tools/actions/coverage/check_test.py::test_what_lacks_the_base_libraries_is_not_to_be_offered",
-    ),
-    (
-        "a difference from the committed coverage table",
-        "tools/actions/coverage/check_test.py::test_every_difference_stops_the_build_at_once",
+        "tools/actions/coverage/tool_test.py::test_what_lacks_the_base_libraries_is_not_to_be_offered",
     ),
     # Packages and wheels
     (

@@ -40,9 +40,7 @@ def test_no_check_has_this_name(shared_environment: Environment) -> None:
     assert '"results": []' in printed
 
 
-@pytest.mark.parametrize(
-    "command", ["version", "--version", "--help", "list", "path --root", "init-py --preload amdhip64"]
-)
+@pytest.mark.parametrize("command", ["version", "--version", "--help", "path --root", "init-py --preload amdhip64"])
 @pytest.mark.parametrize(
     ("target", "reason"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")]
 )
@@ -58,7 +56,7 @@ def test_what_prints_nothing_needs_no_output(shared_environment: Environment) ->
     assert shell(shared_environment, "rocm-sdk init --quiet >&- 2>&-") == (0, "", "")
 
 
-@pytest.mark.parametrize("command", ["version", "--help", "list", "init-py --preload amdhip64"])
+@pytest.mark.parametrize("command", ["version", "--help", "init-py --preload amdhip64"])
 def test_nobody_reads_the_output(shared_environment: Environment, command: str) -> None:
     """`sleep` keeps the reader from being there when the command writes."""
     line = f"(sleep 0.5; exec rocm-sdk {command}) | true; exit ${{PIPESTATUS[0]}}"
@@ -91,18 +89,17 @@ def test_a_file_that_cannot_be_read_is_named(
     def refuse(_: object) -> int:
         raise PermissionError(13, "Permission denied", "/site/RECORD")
 
-    monkeypatch.setattr(commands, "run_list", refuse)
-    assert cli.main(["list"]) == 1
+    monkeypatch.setattr(commands, "run_targets", refuse)
+    assert cli.main(["targets"]) == 1
     assert capsys.readouterr().err == "rocm-sdk: error: [Errno 13] Permission denied: '/site/RECORD'\n"
 
 
 def test_paths_outside_of_the_code_page_are_printed(split_sdk: FakeSdk, tmp_path: Path) -> None:
-    """On Windows, pipes have the code page of the country: `path` and `list` ended with UnicodeEncodeError."""
+    """On Windows, pipes have the code page of the country: `path` ended with UnicodeEncodeError."""
     environment = Environment.create(tmp_path / "Łódź", installer="pip")
     environment.install(split_sdk.index, "rocm[devel]")
     root = f"{environment.site}/_rocm_sdk_devel"
     assert shell(environment, "rocm-sdk path --root", PYTHONIOENCODING="cp1252") == (0, f"{root}\n", "")
-    assert shell(environment, "rocm-sdk list", PYTHONIOENCODING="cp1252")[1].endswith(f"in {environment.site}\n")
 
 
 @pytest.mark.parametrize(

@@ -156,5 +156,5 @@ def test_an_installation_prints_what_builds_against_it(shared_environment: Envir
 
 
 def test_a_reader_may_stop_reading(shared_environment: Environment) -> None:
-    command = f"{shared_environment.root}/bin/rocm-sdk list --json | :"
+    command = f"{shared_environment.root}/bin/rocm-sdk targets --json | :"
     assert shared_environment.run("sh", "-c", command) == ""

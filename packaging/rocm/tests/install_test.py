@@ -270,8 +270,6 @@ def test_without_record_the_packages_are_found(environment: Environment, split_s
     environment.install(split_sdk.index, "rocm[libraries,devel]")
     for record in environment.site.glob("*.dist-info/RECORD"):
         record.unlink()
-    listed = environment.rocm_sdk("list")
-    assert "rocm-sdk-core" in listed
     assert "core is not installed" not in environment.rocm_sdk("doctor", check=False)
     report = environment.rocm_sdk("test", "-k", "record", check=False)
     assert "skipped record:rocm-sdk-core: " in report

@@ -1,4 +1,4 @@
-"""What targets of the rules tell each other: artifacts, coverage, distributions, layers, packages."""
+"""What targets of the rules tell each other: artifacts, coverage, distributions, packages."""
 
 visibility(["//rules/..."])
 
@@ -46,15 +46,6 @@ InstallSchemeInfo = provider(
         "python": "string: the interpreter that console scripts start, an absolute path.",
         "scripts": "string: directory of console scripts, without `/` at the beginning.",
         "site_packages": "string: directory that Python imports from, without `/` at the beginning.",
-    },
-)
-
-LayerInfo = provider(
-    doc = "A layer of a container image.",
-    fields = {
-        "descriptor": "File: JSON object with media type, SHA-256, size in bytes, diffID, CPU and history.",
-        "layer": "File: the layer, a `.tar.gz`.",
-        "sbom": "File or None: the bill of materials of what is in it, in CycloneDX.",
     },
 )
 

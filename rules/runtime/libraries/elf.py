@@ -1,9 +1,8 @@
 """What the dynamic section of an ELF file says: its own name, the libraries it needs, where to look for them.
 
 Read from the program headers alone, as the dynamic loader does (System V gABI, "Dynamic Linking"), with nothing but the
-standard library: `loading` calls `read_dynamic`. What the loader does not know, such as where device code is, has a
-section: `read_section`. The build has a reader of its own, `lib/elf`, which also edits; this one ships to users
-and runs on Python 3.9.
+standard library: `loading` calls `read_dynamic`. The build has a reader of its own, `lib/elf`, which also edits; this
+one ships to users and runs on Python 3.9.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ DT_NULL, DT_NEEDED, DT_STRTAB, DT_SONAME, DT_RPATH, DT_RUNPATH = 0, 1, 5, 14, 15
 _EHDR = struct.Struct("<16sHHIQQQIHHHHHH")
 _PHDR = struct.Struct("<IIQQQQQQ")
 _DYN = struct.Struct("<qQ")
-_SHDR = struct.Struct("<IIQQQQIIQQ")
 
 
 @dataclass(frozen=True)
@@ -68,33 +66,6 @@ def read_dynamic(path: Path) -> Dynamic | None:
                 return _parse(data)
             except (struct.error, OverflowError, ValueError) as error:
                 raise ValueError(f"{path}: damaged ELF file, its dynamic section cannot be read ({error})") from error
-
-
-def read_section(path: Path, name: str) -> bytes | None:
-    """Return the content of a section; None where `read_dynamic` gives none, and if there is no such section.
-
-    Raises ValueError for a damaged file, and OSError if it cannot be read.
-    """
-    with open(path, "rb") as stream:
-        if stream.read(6) != ELF_MAGIC + bytes((ELFCLASS64, ELFDATA2LSB)):
-            return None
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            try:
-                return _section(data, name)
-            except (struct.error, OverflowError, ValueError, IndexError) as error:
-                raise ValueError(f"{path}: damaged ELF file, its sections cannot be read ({error})") from error
-
-
-def _section(data: mmap.mmap, name: str) -> bytes | None:
-    fields = _EHDR.unpack_from(data)
-    start, size, count, names = fields[6], fields[11], fields[12], fields[13]
-    if not start or not count:
-        return None
-    headers = [_SHDR.unpack_from(data, start + number * size) for number in range(count)]
-    # Of each: name, type, flags, address, file offset, bytes, and what else there is.
-    strings = headers[names][4]
-    found = next((header for header in headers if _text(data, strings + header[0]) == name), None)
-    return None if found is None else data[found[4] : found[4] + found[5]]
 
 
 def _parse(data: mmap.mmap) -> Dynamic | None:

@@ -19,7 +19,7 @@ import pytest
 from tests.e2e.testing.builds import WORKSPACE, Workspace
 from tests.hermetic.declarations import FURTHER, MNEMONICS, PACKAGING
 
-TARGETS = "//packaging:dist + //packaging:images"
+TARGETS = "//packaging:dist + //packaging:layers_gfx942_devel"
 #: What has the kinds of actions that no package of this project needs.
 OTHERS = (
     "//examples/framework:rocm_init + //tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole"
@@ -27,14 +27,13 @@ OTHERS = (
 )
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex"}
-IMAGES = {"RocmLayer", "RocmImage"}
+LAYERS = {"RocmLayer"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
 PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
-VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
-COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
+VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *LAYERS}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
-DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *IMAGES}
+DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *LAYERS}
 
 
 @dataclass(frozen=True)
@@ -74,28 +73,22 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//hip:device_copt": (option("--//hip:device_copt=-ffast-math"), set()),
     "//hip:enabled": (option("--//hip:enabled=false"), set()),
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
-    "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | IMAGES),
-    "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | IMAGES),
-    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | IMAGES),
-    "//packaging:image_base": (option("--//packaging:image_base=//:LICENSE"), {"RocmImage"}),
+    "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | LAYERS),
+    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | LAYERS),
     "//packaging:image_install_scheme": (
         option("--//packaging:image_install_scheme=//examples/packages:venv"),
-        IMAGES,
+        LAYERS,
     ),
     "//packaging:issues_url": (option("--//packaging:issues_url=https://example.com"), VERSION),
     "//packaging:platform_tag": (
         option("--//packaging:platform_tag=manylinux_2_28_x86_64"),
-        PLATFORM_TAG | IMAGES,
+        PLATFORM_TAG | LAYERS,
     ),
     "//packaging:windows_platform_tag": (option("--//packaging:windows_platform_tag=win_arm64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),
     "//packaging:version_serial": (option("--//packaging:version_serial=efed3c3b10a5"), VERSION),
     "//packaging:wheel_variants": (option("--//packaging:wheel_variants"), {"RocmStaticWheel", "RocmIndex"}),
-    "//packaging:expected_coverage": (
-        option("--//packaging:expected_coverage=//tests/analysis:expected.json"),
-        COVERAGE,
-    ),
 }
 
 

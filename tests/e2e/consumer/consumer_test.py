@@ -197,27 +197,6 @@ def test_versions_know_the_commit(project: Project) -> None:
     shutil.rmtree(project.workspace.directory / ".git")
 
 
-def test_coverage(project: Project) -> None:
-    """A difference to the committed table stops the build; one command, from any directory, writes it anew."""
-    table = project.workspace.directory / "wheels/coverage.json"
-    committed = table.read_text()
-    table.write_text('{"format": 1, "libraries": {"lib64/libacme_math.so.1": ["gfx942"]}}')
-    failed = project.build("//wheels:coverage")
-    assert not failed.succeeded
-    assert (
-        "ERROR: //wheels:coverage: device code differs from what wheels/coverage.json says:\n"
-        "  lib64/libacme_math.so.1 is gone; expected code for gfx942\n"
-        "If all of this is meant, accept it: bazel run //wheels:coverage_update\n"
-    ) in failed.output, failed.output
-    subprocess.run(
-        [project.holder / "rules/bazelw", *project.workspace.startup, "run", "//wheels:coverage_update"],
-        cwd=project.workspace.directory / "wheels",
-        check=True,
-    )
-    assert table.read_text() == committed
-    built(project.build("//wheels:coverage"))
-
-
 def test_tests_of_the_project(project: Project) -> None:
     """`sdk_wheel_test`, `sdk_wheel_set_test` and `sdk_install_test` serve it, too."""
     build = built(project.build("//...", command="test"))

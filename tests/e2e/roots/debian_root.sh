@@ -32,7 +32,7 @@ case $suite in
     packages+=(
       cmake make                 # what builds against the devel tree
       python3-dev                # headers for an extension module
-      crane docker-registry oras # where images are pushed to, by what, and what validates them there
+      crane docker-registry      # what makes images of layers, and where
     )
     ;;
   *)

@@ -1,18 +1,28 @@
 """Computes the coverage table: which library has device code for which GPU target.
 
-Manifests and facts say all; no artifact is read. The text is for people.
+Manifests and facts say all; no artifact is read. The text is for people. Targets that should not be offered stop the
+build; one note says what each package lacks.
 """
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from lib.common.arguments import run_program
-from lib.common.program import ToolError, named, note
-from lib.coverage.table import Coverage, collect, owner_of, processors, write_coverage
+from lib.common.program import ToolError, named, note, write_document
+from lib.coverage.table import (
+    Coverage,
+    collect,
+    lacking,
+    lacks_by_processor,
+    owner_of,
+    processors,
+    refused,
+    write_coverage,
+)
 from lib.gpus.architectures import CODE_SUFFIXES, LISTING_SUFFIXES, canonical, loads
 from lib.gpus.architectures import named as targets_named
 from lib.gpus.families import without_features
@@ -167,6 +177,34 @@ def _lines(coverage: Coverage) -> Iterator[str]:
     yield "   ".join(f"{one}: {meaning}" for one, meaning in LEGEND.items() if one in used)
 
 
+# What packages should not be offered for, and what they lack.
+
+
+def offer_message(found: Coverage, packages: Mapping[str, Sequence[str]], option: str = "") -> str | None:
+    """Return which targets of packages should not be offered, why, and what to do; None if all can be.
+
+    `option` is the command-line option that sets the targets, if there is one.
+    """
+    owners = {target: name for name, targets in packages.items() for target in targets}
+    without = refused(found, list(owners))
+    if not without:
+        return None
+    lines = ["packages are declared for GPU targets that lack the libraries that nearly all others have:"]
+    for one in without:
+        package = owners[one.target]
+        where = "" if package == one.target else f" (of package {package})"
+        lines.append(f"  {one.target}{where}: no code in {', '.join(one.libraries)}")
+    names = ", ".join(one.target for one in without)
+    lines.append(f"Do not offer {names}: leave it out of {option or '`targets`'}, or add artifacts with its code.")
+    return "\n".join(lines)
+
+
+def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the packages that lack anything, and in how many libraries."""
+    lacks = {name: {one for target in of for one in lacking(found, target)} for name, of in sorted(packages.items())}
+    return [f"{name} (in {len(libraries)})" for name, libraries in lacks.items() if libraries]
+
+
 @dataclass(frozen=True)
 class Arguments:
     """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
@@ -174,20 +212,32 @@ class Arguments:
     label: str
     manifest: list[str]  #: Of artifacts.
     facts: list[str]  #: What inspect found, by unit.
-    json: str  #: Table to write.
+    package: dict[str, str]  #: A package's GPU targets, with commas between them.
+    table: str  #: Table to write.
     text: str  #: The same for people.
+    lacks: str  #: What each target lacks, to write.
+    stamp: str  #: Empty file to write if all targets can be offered.
+    targets_option: str = ""  #: The option that sets the packages' targets, if there is one.
     platform: Literal["linux", "windows"] = "linux"
 
 
 def write(args: Arguments) -> None:
-    """Compute the table and write it in both forms."""
+    """Compute the table and write it in both forms. Raises ToolError for targets that should not be offered."""
     facts = read_facts(args.facts, args.platform)
     artifacts = [read_artifact(path, facts) for path in args.manifest]
     coverage = coverage_of(artifacts)
     if reasons := unread(artifacts):
-        note(args.label, f"{args.json} says nothing of the device code of {len(reasons)} files: {named(reasons)}")
-    write_coverage(args.json, coverage)
+        note(args.label, f"{args.table} says nothing of the device code of {len(reasons)} files: {named(reasons)}")
+    packages = {name: targets.split(",") for name, targets in args.package.items()}
+    if wrong := offer_message(coverage, packages, args.targets_option):
+        raise ToolError(wrong)
+    if summary := lack_summary(coverage, packages):
+        lacks = f"{len(summary)} packages lack code for their GPUs in some libraries: {named(summary)}"
+        note(args.label, f"{lacks}. {args.lacks} has all")
+    write_coverage(args.table, coverage)
     Path(args.text).write_text(text_table(coverage), encoding="utf-8")
+    write_document(args.lacks, {target: list(libraries) for target, libraries in lacks_by_processor(coverage).items()})
+    Path(args.stamp).touch()
 
 
 def main(argv: list[str]) -> int:

@@ -1,9 +1,7 @@
 """Tests of layers: what a wheel's files become, and the bytes around them."""
 
 import gzip
-import hashlib
 import io
-import json
 import struct
 import tarfile
 import tempfile
@@ -28,10 +26,8 @@ from lib.wheel.wheel_writer import ZipArchive, text_member, write_wheel
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
 from tools.actions.layer.tool import (
     GZIP_HEADER,
-    TAR_GZIP,
     archive_runs,
     main,
-    read_layer_descriptor,
     trailer,
     write_layer,
 )
@@ -59,8 +55,8 @@ def wheel(directory: Path, files: Mapping[str, tuple[bytes, int]] = FILES, tag: 
 def run(directory: Path, path: str, *options: str) -> int:
     """Run the tool; what is given here is not given by `options`."""
     arguments = ["--label=//:layer", f"--wheel={path}", f"--layer={directory}/layer"]
-    arguments += [f"--descriptor={directory}/descriptor", "--site-packages=usr/lib/python3/dist-packages"]
-    arguments += ["--scripts=usr/local/bin", "--python=/usr/bin/python3"]
+    arguments += ["--site-packages=usr/lib/python3/dist-packages", "--scripts=usr/local/bin"]
+    arguments += ["--python=/usr/bin/python3"]
     given = {one.partition("=")[0] for one in options}
     return main([*(one for one in arguments if one.partition("=")[0] not in given), *options])
 
@@ -104,11 +100,6 @@ def test_the_framing_is_fixed(tmp_path: Path) -> None:
     assert layer[-10:] == b"\x03\x00" + struct.pack("<2L", zlib.crc32(inflated), len(inflated))
     assert inflated[-1024:] == bytes(1024)
     assert len(inflated) % 10_240
-    descriptor = read_layer_descriptor(str(tmp_path / "descriptor"))
-    assert descriptor.media_type == TAR_GZIP
-    assert descriptor.diff_id == hashlib.sha256(inflated).hexdigest()
-    assert (descriptor.sha256, descriptor.size) == (hashlib.sha256(layer).hexdigest(), len(layer))
-    assert (descriptor.history, descriptor.architecture) == ("acme-1.0-py3-none-linux_x86_64.whl", "amd64")
 
 
 def test_no_byte_of_a_wheel_is_compressed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,8 +126,7 @@ def test_the_same_bytes_in_another_directory(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         assert run(tmp_path / name, wheel(tmp_path / name)) == 0
-    for name in ("layer", "descriptor"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    assert (tmp_path / "one/layer").read_bytes() == (tmp_path / "two/layer").read_bytes()
 
 
 NAMES = st.lists(st.text("aé-", min_size=1, max_size=120), min_size=1, max_size=3).map("/".join)
@@ -149,13 +139,12 @@ def test_every_reader_of_tars_finds_the_same_files(contents: dict[str, bytes]) -
     contents = {name: data for name, data in contents.items() if not any(name in above for above in parts.values())}
     files = [InstalledFile(name, 0o644, small_run(data), "") for name, data in contents.items()]
     with tempfile.NamedTemporaryFile() as file:
-        written = write_layer(files, file.name)
+        write_layer(files, file.name)
         inflated = gzip.decompress(Path(file.name).read_bytes())
     with tarfile.open(fileobj=io.BytesIO(inflated)) as archive:
         found = {member.name: archive.extractfile(member).read() for member in archive if member.isreg()}  # type: ignore[union-attr]
         assert not any(member.type in (tarfile.XHDTYPE, tarfile.XGLTYPE) for member in archive)
     assert found == contents
-    assert written.diff_id == hashlib.sha256(inflated).hexdigest()
 
 
 @pytest.mark.parametrize("size", [(4 << 30) + 1, (8 << 30) + 1])
@@ -308,10 +297,3 @@ def test_a_name_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
     with pytest.raises(ToolError, match=r"'\\udcff\\udcfe' cannot be placed in an image; expected a relative path"):
         read_wheel(str(path), SCHEME).with_record()
-
-
-def test_descriptors_are_documents_that_people_can_read(tmp_path: Path) -> None:
-    assert run(tmp_path, wheel(tmp_path)) == 0
-    assert json.loads((tmp_path / "descriptor").read_text()).keys() == {
-        *("architecture", "diff_id", "history", "media_type", "sha256", "size")
-    }

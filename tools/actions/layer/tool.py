@@ -7,23 +7,23 @@ import posixpath
 import struct
 import tarfile
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
+from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
 from lib.common.paths import directories_above
-from lib.common.program import ToolError, read_document, write_document
+from lib.common.program import ToolError
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
-from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
-from lib.wheel.output_file import Output
+from lib.wheel.deflated_run import Joined, Run, check_inflated, join, small_run
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
-from tools.actions.link.tar_stream import end_run, header_run, padding_run
 
 # Writes a layer: a tar archive in one gzip member (RFC 1952) that is joined from runs. Nothing is compressed again.
 #
-# What is written is inflated in the same pass: a layer's diffID is the digest of the inflated archive.
+# What is written is inflated in the same pass, so that no layer of a damaged wheel is made.
 #
 # The archive is in GNU format, which dpkg, tar and every container engine read. The framing never changes: an engine
 # knows a layer by its inflated bytes, and would keep the compressed bytes that it has.
@@ -39,13 +39,20 @@ def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:
     directories |= {path for path, file in by_path.items() if file.type == tarfile.DIRTYPE}
     for path in sorted(by_path.keys() | directories):
         if path in directories:
-            yield header_run(path, 0o755, tarfile.DIRTYPE, is_gnu=True)
+            yield _header_run(path, 0o755, tarfile.DIRTYPE)
         else:
             file = by_path[path]
-            yield header_run(path, file.mode, file.type, file.run.size, file.link, is_gnu=True)
+            yield _header_run(path, file.mode, file.type, file.run.size, file.link)
             yield file.run
-            yield padding_run(file.run.size)
-    yield end_run()
+            yield small_run(bytes(-file.run.size % tarfile.BLOCKSIZE))
+    yield small_run(bytes(2 * tarfile.BLOCKSIZE))
+
+
+def _header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -> Run:
+    """Return a member's header, deflated; `type_` is a constant of `tarfile`."""
+    member = tarfile.TarInfo(name)
+    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
+    return small_run(member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict"))
 
 
 def trailer(data: Joined) -> bytes:
@@ -53,24 +60,14 @@ def trailer(data: Joined) -> bytes:
     return struct.pack("<2L", data.crc32, data.size & 0xFFFFFFFF)
 
 
-@dataclass(frozen=True)
-class WrittenLayer:
-    """The file of a layer: its size in bytes, its SHA-256, and the SHA-256 of the inflated archive, both in hex."""
-
-    size: int
-    sha256: str
-    diff_id: str
-
-
-def write_layer(files: Iterable[InstalledFile], path: str) -> WrittenLayer:
-    """Write the file, and say what was written. Raises InflateError if a run is damaged."""
+def write_layer(files: Iterable[InstalledFile], path: str) -> None:
+    """Write the file, and read what was written. Raises InflateError if a run is damaged."""
     archive = join(archive_runs(files))
-    with Path(path).open("wb") as file, Output(file) as output:
-        diff_id = inflated_sha256(archive, _written(archive, output))
-        return WrittenLayer(output.size, output.sha256, diff_id)
+    with Path(path).open("wb") as file:
+        check_inflated(archive, _written(archive, file))
 
 
-def _written(archive: Joined, output: Output) -> Iterator[bytes]:
+def _written(archive: Joined, output: BinaryIO) -> Iterator[bytes]:
     """Write the file, and yield of what is written the stream that inflates to the archive."""
     output.write(GZIP_HEADER)
     for run in archive.runs:
@@ -81,38 +78,8 @@ def _written(archive: Joined, output: Output) -> Iterator[bytes]:
     yield FINAL_BLOCK
 
 
-#: Media types of the OCI image specification 1.1: a tar archive, plain and compressed by gzip.
-TAR, TAR_GZIP = "application/vnd.oci.image.layer.v1.tar", "application/vnd.oci.image.layer.v1.tar+gzip"
-
-
-@dataclass(frozen=True)
-class LayerDescriptor:
-    """A layer: a tar archive, its digests and what is in it."""
-
-    media_type: str
-    #: SHA-256 of the file, in hex, and its size in bytes.
-    sha256: str
-    size: int
-    #: SHA-256 of the archive when inflated, in hex: the layer's diffID.
-    diff_id: str
-    #: What the image's history says of it.
-    history: str
-    #: The CPU that its files are for, as OCI calls it; empty if they are for all.
-    architecture: str = ""
-
-    def write(self, path: str) -> None:
-        """Write the document."""
-        write_document(path, asdict(self))
-
-
-def read_layer_descriptor(path: str) -> LayerDescriptor:
-    """Read the document."""
-    return LayerDescriptor(**read_document(path))
-
-
-#: The platform tag of a wheel, by its end -> the CPU as OCI calls it (Go's GOARCH).
-ARCHITECTURES = {f"_{cpu.name}": cpu.go_name for cpu in CPUS}
-ANY = "any"
+#: What platform tags of Linux end with.
+CPU_ENDS = tuple(f"_{cpu.name}" for cpu in CPUS)
 
 
 @dataclass(frozen=True)
@@ -129,19 +96,16 @@ class Arguments:
     #: Wheel of a package for a GPU target: the layer has the links that the tree gets when that is installed, alone.
     links_to: str | None
     layer: str  #: Layer to write.
-    descriptor: str  #: JSON file to write: digests and what is in the layer.
 
 
-def architecture_of(wheel: str) -> str:
-    """Return the CPU that a wheel is for, by its name; empty if it is for all. Raises ToolError for another system."""
+def check_platform(wheel: str) -> None:
+    """Raise ToolError for a wheel that, by its name, is for another system than Linux."""
     tag = wheel.removesuffix(".whl").rpartition("-")[2]
-    found = [architecture for end, architecture in ARCHITECTURES.items() if tag.endswith(end)]
-    if tag != ANY and (not found or "linux" not in tag):
+    if tag != "any" and not ("linux" in tag and tag.endswith(CPU_ENDS)):
         raise ToolError(
-            f"{wheel}: its platform tag is {tag}; expected one of Linux that ends in {' or '.join(ARCHITECTURES)}, or "
-            f"`{ANY}`. Name another wheel"
+            f"{wheel}: its platform tag is {tag}; expected one of Linux that ends in {' or '.join(CPU_ENDS)}, or "
+            "`any`. Name another wheel"
         )
-    return found[0] if found else ""
 
 
 def checked_scheme(args: Arguments) -> InstallScheme:
@@ -168,33 +132,17 @@ def devel_files(args: Arguments, scheme: InstallScheme) -> list[InstalledFile]:
 
 
 def make_layer(args: Arguments) -> None:
-    """Write the layer and its descriptor."""
-    name = posixpath.basename(args.wheel)
-    scheme, architecture, history = checked_scheme(args), architecture_of(name), name
-    if args.devel:
-        files = devel_files(args, scheme)
-        history = f"{name}: links to {posixpath.basename(args.links_to)}" if args.links_to else name
-    else:
-        files = read_wheel(args.wheel, scheme).with_record()
-    written = write_layer(files, args.layer)
-    LayerDescriptor(
-        media_type=TAR_GZIP,
-        sha256=written.sha256,
-        size=written.size,
-        diff_id=written.diff_id,
-        history=history,
-        architecture=architecture,
-    ).write(args.descriptor)
-
-
-def make_sound_layer(args: Arguments) -> None:
-    """Write the layer and its descriptor. Raises ToolError if the wheel is damaged."""
+    """Write the layer. Raises ToolError if the wheel is damaged."""
+    scheme = checked_scheme(args)
+    check_platform(posixpath.basename(args.wheel))
     try:
-        make_layer(args)
+        write_layer(
+            devel_files(args, scheme) if args.devel else read_wheel(args.wheel, scheme).with_record(), args.layer
+        )
     except InflateError as error:
         raise ToolError(f"{args.wheel}: damaged: {error}. Build the wheel again") from None
 
 
 def main(argv: list[str]) -> int:
     """Make the layer."""
-    return run_program(Arguments, argv, make_sound_layer)
+    return run_program(Arguments, argv, make_layer)

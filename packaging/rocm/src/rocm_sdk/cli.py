@@ -133,16 +133,6 @@ def _add_informing(subparsers: Subparsers) -> None:
     )
     _add_json(version)
 
-    listing = _add(
-        subparsers,
-        "list",
-        commands.run_list,
-        "list the installed packages, with versions, GPU targets and sizes",
-        "A file that several have as hard links counts once.",
-        "  rocm-sdk list\n  rocm-sdk list --json | jq '.packages[].name'",
-    )
-    _add_json(listing)
-
     targets = _add(
         subparsers,
         "targets",
@@ -246,7 +236,7 @@ def _add_checking(subparsers: Subparsers) -> None:
         "test",
         commands.run_test,
         "check the installation, file by file; needs no GPU",
-        "Versions, RECORD, RPATHs, that each library loads and each console script answers, preloading, and the\n"
+        "Versions, RECORD, that each library loads and each console script answers, preloading, and the\n"
         "development tree, which is made if need be.",
         "  rocm-sdk test\n  rocm-sdk test -k library:\n  rocm-sdk test --quick --json",
     )

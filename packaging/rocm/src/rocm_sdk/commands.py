@@ -44,14 +44,6 @@ def run_version(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def run_list(arguments: argparse.Namespace) -> int:
-    """Print the installed packages."""
-    from .listing import format_list, list_packages
-
-    say(format_list(list_packages(), as_json=arguments.json))
-    return 0
-
-
 def run_targets(arguments: argparse.Namespace) -> int:
     """Print the targets as builds of PyTorch take them, or the choice among them."""
     from .target_report import describe, target_facts, target_list

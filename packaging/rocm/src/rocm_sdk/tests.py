@@ -19,22 +19,22 @@ def base_test() -> unittest.TestSuite:
 
 def core_test() -> unittest.TestSuite:
     """Return the checks of core, and of all console scripts."""
-    return _suite("(record|rpath):rocm-sdk-core|library:_rocm_sdk_core.*|script:.*")
+    return _suite("record:rocm-sdk-core|library:_rocm_sdk_core.*|script:.*")
 
 
 def libraries_test() -> unittest.TestSuite:
     """Return the checks of the libraries and their device code."""
-    return _suite("(record|rpath):rocm-sdk-(libraries|device).*|library:_rocm_sdk_libraries.*|archives")
+    return _suite("record:rocm-sdk-(libraries|device).*|library:_rocm_sdk_libraries.*")
 
 
 def profiler_test() -> unittest.TestSuite:
     """Return the checks of the profilers."""
-    return _suite("(record|rpath):rocm-profiler|library:_rocm_profiler.*")
+    return _suite("record:rocm-profiler|library:_rocm_profiler.*")
 
 
 def devel_test() -> unittest.TestSuite:
     """Return the checks of the development tree, which is made if need be."""
-    return _suite("devel|(record|rpath):rocm-sdk-devel")
+    return _suite("devel|record:rocm-sdk-devel")
 
 
 def load_tests(*_: object) -> unittest.TestSuite:

@@ -11,9 +11,9 @@ from functools import partial
 from ..distributions import load_distributions
 from ..errors import RocmSdkError
 from ..installation import installed_packages, own_package
-from ..system import IS_WINDOWS, count_processors
+from ..system import count_processors
 from . import Check, FailureError, SkipError
-from .binaries import check_device_archives, check_library, check_preload, check_rpaths, list_libraries
+from .binaries import check_library, check_preload, list_libraries
 from .packages import check_devel, check_ownership, check_packages, check_record, check_target
 from .scripts import check_import, check_script, list_python_packages, list_scripts
 
@@ -45,9 +45,6 @@ def list_checks(quick: bool = False) -> Iterator[Check]:
     yield Check("ownership", partial(check_ownership, known, everything))
     for name, package in everything.items():
         yield Check(f"record:{name}", partial(check_record, package, quick))
-    for name, package in () if IS_WINDOWS else packages.items():
-        yield Check(f"rpath:{name}", partial(check_rpaths, package, packages, known))
-    yield Check("archives", partial(check_device_archives, known, packages))
     # The device packages share a tree with the libraries; the development tree has links to the same files.
     trees = {package.tree: package.site for package in packages.values() if package.names != known.packages["devel"]}
     for tree, site in sorted(trees.items()):
