@@ -73,7 +73,7 @@ def not_offered(edited: EditedSet) -> None:
         (no_change, []),
         (complete_libraries, []),
         (uneven_libraries, [ONE_FAMILY, ("D108", WHEEL, LIBRARY.replace("fat", "other"))]),
-        (other_family, [("D101", WHEEL, LIBRARY), ("D109", WHEEL, "")]),
+        (other_family, [("D101", WHEEL, LIBRARY)]),
         (file_of_other_family, [("D105", WHEEL, f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat")]),
         (built_for_more, [ONE_FAMILY, ("D109", WHEEL, "")]),
         (not_offered, [("S136", "rocm_sdk_libraries_gfx120X_all", "")]),

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from lib.common.program import ToolError
-from lib.coverage.table import Coverage, read_coverage
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes.
 BUILD_PATHS = (
@@ -60,8 +59,6 @@ class Settings:
     """Patterns of SONAMEs that programs load before what needs them: a file of the set serves, wherever it lies."""
     external_requirements: tuple[str, ...] = ()
     """Names of distributions that come from elsewhere."""
-    coverage: Coverage | None = None
-    """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
 
 
 def build_path(settings: Settings) -> re.Pattern[bytes] | None:
@@ -71,12 +68,7 @@ def build_path(settings: Settings) -> re.Pattern[bytes] | None:
 
 
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
-    """Check one setting; lists become tuples, the path of a table becomes the table."""
-    if key == "coverage" and isinstance(value, str):
-        path = Path(origin).parent / value
-        if not path.is_file():
-            raise ToolError(f"{origin}: setting {key} is {value!r}; {path}: no such file")
-        return read_coverage(str(path))
+    """Check one setting; lists become tuples."""
     if get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, get_args(kind)[0]) for one in value):
             return tuple(value)

@@ -1,6 +1,6 @@
 """D101 to D103, D106, D107, D109: a library has code for all targets that it is for, and packages have no other code.
 
-Of these targets the coverage table is the measure, if there is one, else the union of what the library itself has.
+The measure is the union of what the library itself has.
 What is missing for one reason is one finding, about all targets and files that lack the same. Code that no GPU can load
 which a package is for is ballast: everybody downloads it, and nobody runs it.
 """
@@ -127,8 +127,8 @@ def _places(copy: Copy, lacking: Collection[CodePlace]) -> str:
     return "; ".join(said)
 
 
-def check_ballast(package: Package, owned: Owned) -> Iterator[Finding]:
-    """Check the libraries and archives of a package that is for one target or family.
+def check_ballast(package: Package, owned: Owned, misplaced: Collection[str]) -> Iterator[Finding]:
+    """Check the libraries and archives of a package that is for one target or family, without `misplaced` files.
 
     Files with code for the same other targets are one finding. Libraries for a family are mostly built for more
     targets than are in the family's name: that is worth one note for the package.
@@ -137,7 +137,7 @@ def check_ballast(package: Package, owned: Owned) -> Iterator[Finding]:
     sizes: Counter[TargetId] = Counter()
     for path, facts in device_files(package).items():
         useless = {code: size for code, size in facts.sizes.items() if not owned.can_use(code)}
-        if useless:
+        if useless and path not in misplaced:
             found[tuple(sorted(useless)) if owned.is_exact else ()].append(path)
             sizes.update(useless)
     for targets, paths in sorted(found.items()):

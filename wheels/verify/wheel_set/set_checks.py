@@ -179,7 +179,7 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     # What is for any platform is looked at with each: what is found twice is one finding.
     groups = list(by_platform(packages))
     yield from dict.fromkeys(finding for together in groups for finding in _check_together(together, settings))
-    yield from check_device_code(groups, settings, distributions.target)
+    yield from check_device_code(groups, distributions.target)
 
 
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
