@@ -205,10 +205,11 @@ relpath(directory or '.' => relpath(directory or 'lib'
 wheels/require_sdk/symbols.py: device code defines symbols for the host
 not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only => not elf.has_dynamic or elf.debug_only
 wheels/require_sdk/symbols.py: a file with damaged tables needs nothing | (symbols, str): => (symbols, bytes):
-wheels/code/device_listing.py: a target has the bytes of all
-for code in codes if target_name(code) == target) => for code in codes)
-wheels/code/tool.py: extract succeeds if it has written nothing | if not count: => if count is None:
-wheels/code/device_listing.py: two bundles have the digests of one | hashes[number][code]} => hashes[0][code]}
+wheels/code/tool.py: a target has the bytes of the last code object alone
+total[target] += code.size => total[target] = code.size
+wheels/code/tool.py: a damaged wheel is called clean
+if trouble := opened.archive.damage: => if trouble := None:
+wheels/code/tool.py: code of another maker is not named | if name in COUNTED and size: => if name in COUNTED and not size:
 hip/tools/slice/tool.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
 hip/tools/interface_library/tool.py: the library's own name is no version, and the first version is it
 enumerate(interface.versions, FIRST_VERSION) if name => enumerate(interface.versions, 1) if name
