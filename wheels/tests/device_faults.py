@@ -187,11 +187,6 @@ def _(edited: EditedSet) -> None:
     add_kernels(edited, "gfx942", {"libk.so": ["gfx942"]})
 
 
-@fault("D109", "libraries for a family have code for others", "kernels_gfx110x_all")
-def _(edited: EditedSet) -> None:
-    add_kernels(edited, "gfx110x_all", {"libk.so": ["gfx1100", "gfx942"]})
-
-
 @fault("D105", "a database for another GPU than its package's", "rocm_sdk_device_gfx942", "gfx1100_60.kdb")
 def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/share/miopen/db/gfx1100_60.kdb"] = b"database"

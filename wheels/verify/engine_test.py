@@ -107,9 +107,9 @@ def test_tables_at_the_end_of_a_large_deflated_library_are_read(tmp_path: Path) 
 def test_budgets_are_kept(tmp_path: Path) -> None:
     write(tmp_path, Sample())
     size = (tmp_path / Sample().filename).stat().st_size
-    for settings in (Settings(max_wheel_size=size - 1), Settings(max_files=3), Settings(max_file_size=50)):
+    for settings in (Settings(max_wheel_size=size - 1), Settings(max_file_size=50)):
         assert {finding.id for finding in found(tmp_path, settings)} == {"W113"}, settings
-    assert found(tmp_path, Settings(max_wheel_size=size, max_files=5)) == []
+    assert found(tmp_path, Settings(max_wheel_size=size)) == []
 
 
 def test_debug_information_is_found_unless_it_is_wanted(tmp_path: Path) -> None:

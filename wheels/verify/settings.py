@@ -41,12 +41,8 @@ class Settings:
     max_path: int = 180
     """Characters of a path below site-packages: Windows gives 260 for all of it."""
     max_wheel_size: int = 0
-    max_files: int = 0
-    """Files of one wheel."""
     max_file_size: int = 0
     """Of one file, inflated."""
-    duplicate_size: int = 64 << 10
-    """Of how many bytes on files of equal content are reported."""
     debug_info: bool = False
     """Whether ELF files may hold debug information."""
     build_paths: tuple[str, ...] = BUILD_PATHS

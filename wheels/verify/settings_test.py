@@ -43,9 +43,10 @@ def test_a_bad_setting_is_refused(values: dict[str, Any], message: str) -> None:
 
 
 def test_of_several_documents_the_last_counts_and_what_is_opened_is_joined() -> None:
-    first = make_settings({"max_path": 5, "max_files": 1, "opened_libraries": {"liba.so": "a", "libb.so": "b"}}, "a")
+    opened = {"liba.so": "a", "libb.so": "b"}
+    first = make_settings({"max_path": 5, "max_file_size": 1, "opened_libraries": opened}, "a")
     both = make_settings({"max_path": 6, "opened_libraries": {"libb.so": "c"}}, "b", first)
-    assert both == Settings(max_path=6, max_files=1, opened_libraries={"liba.so": "a", "libb.so": "c"})
+    assert both == Settings(max_path=6, max_file_size=1, opened_libraries={"liba.so": "a", "libb.so": "c"})
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ LARGE = Rule(
     "W113",
     "larger than allowed",
     severity=Severity.WARNING,
-    why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
+    why="The setting max_wheel_size or max_file_size is a budget: of an index, or of your users.",
     remedy="Find out what grew, and drop or split it; or raise the setting.",
 )
 FIELD = Rule(
@@ -100,9 +100,6 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 def _budgets(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     if 0 < settings.max_wheel_size < wheel.size:
         evidence = f"the wheel has {wheel.size} bytes, max_wheel_size is {settings.max_wheel_size}"
-        yield LARGE.finding(wheel.filename, "", evidence)
-    if 0 < settings.max_files < len(wheel.files):
-        evidence = f"the wheel has {len(wheel.files)} files, max_files is {settings.max_files}"
         yield LARGE.finding(wheel.filename, "", evidence)
     for facts in wheel.files.values():
         if 0 < settings.max_file_size < facts.size:

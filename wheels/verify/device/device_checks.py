@@ -70,7 +70,8 @@ def _check_together(packages: Sequence[Package], target: str) -> Iterator[Findin
     misplaced = [one for library in libraries for copy in library.copies for one in check_misplaced(copy)]
     yield from misplaced
     for package in packages:
-        if own := owned.get(package.name):
+        own = owned.get(package.name)
+        if own is not None and own.is_exact:
             yield from check_ballast(package, own, {one.file for one in misplaced if one.wheel == package.filename})
     offered = offered_targets(packages, owned)
     for tree in trees:
@@ -114,7 +115,7 @@ def _check_libraries(
 def _check_owner(package: Package, own: Owned, processors: Collection[str]) -> Iterator[Finding]:
     """Check for whom files are by their names: one finding for all files that are for one other target.
 
-    Libraries for a family that were built for more targets come with the files for these: D109 tells of both.
+    Libraries for a family are mostly built for more targets, and come with the files for these.
     """
     built_for: set[str] = set()
     if not own.is_exact:

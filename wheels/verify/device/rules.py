@@ -56,13 +56,6 @@ NARROW: Final = Rule(
     why="It fails there when it is used, while other libraries work. It can be intended, or a build gone wrong.",
     remedy="If it is not intended, build the library for these targets.",
 )
-OTHER_FAMILY: Final = Rule(
-    "D109",
-    "device code for GPUs outside of the family that the package is for",
-    severity=Severity.NOTE,
-    why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
-    remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
-)
 LACKS_BASE: Final = Rule(
     "D110",
     "an offered GPU target lacks the libraries that nearly all others have",
