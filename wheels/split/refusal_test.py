@@ -188,18 +188,6 @@ def test_zip_bombs_are_not_inflated(
     assert "that inflate to 31.6 MB; expected 200 times as many at most" in said
 
 
-def test_signed_wheels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = wheel(tmp_path, {"acme-1.0.dist-info/RECORD.jws": b"{}"})
-    said = refused(path, tmp_path / "thin", capsys)
-    assert "is signed (RECORD.jws)" in said
-    assert "--drop-signatures" in said
-    arguments = [str(path), "--targets=gfx1100", "--output", str(tmp_path / "thin"), "--drop-signatures"]
-    assert tool.main(arguments) == 0
-    [thin] = (tmp_path / "thin").rglob("*.whl")
-    assert not any(name.endswith(".jws") for name in content(thin))
-    assert b".jws" not in content(thin)["acme-1.0+gfx1100.dist-info/RECORD"]
-
-
 @pytest.mark.parametrize(
     ("code", "files", "options", "message"),
     [

@@ -17,7 +17,7 @@ from wheels.common.output_directory import check_free, publish, scratch_director
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.device_files import parse_groups
 from wheels.split.plan import ThinWheel, plan_local_versions, plan_wheel_variants
-from wheels.split.write import space_for_thin_wheels, write_flat_index, write_thin_wheels
+from wheels.split.write import write_flat_index, write_thin_wheels
 from wheels.verify.device.stray_code import COLLECTOR, stray_code
 
 EPILOG = f"""shapes:
@@ -53,7 +53,6 @@ class Arguments:
     output: Path
     shape: str
     whole: list[str]
-    drop_signatures: bool
     rewrite_record: bool
     compression: str
 
@@ -130,7 +129,6 @@ def split(arguments: Arguments) -> list[str]:
     for path in arguments.wheels:
         fat = read_sound_wheel(
             path,
-            drop_signatures=arguments.drop_signatures,
             rewrite_record=arguments.rewrite_record,
             collectors=(COLLECTOR,),
         )
@@ -140,10 +138,7 @@ def split(arguments: Arguments) -> list[str]:
     check_places(all_plans)
     check_free(arguments.output, places)
     lines: list[str] = []
-    needed = sum(space_for_thin_wheels(fat, plans) for fat, plans in planned)
-    if arguments.shape == WHEEL_VARIANTS:
-        needed += sum(fat.wheel.size for fat, _ in planned)
-    with scratch_directory(arguments.output, needed) as scratch:
+    with scratch_directory(arguments.output) as scratch:
         for fat, plans in planned:
             write_thin_wheels(fat, plans, scratch, arguments.compression)
             lines += describe(fat, plans, scratch)
