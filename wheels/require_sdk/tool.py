@@ -165,7 +165,6 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     yield f"  {plan.name.filename}: {size_text(written.size)}"
     yield from plan.wheel.record_lines()
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
-    yield from (f"    {line}" for line in plan.lost_extras)
     yield from (f"    device code: {line}" for line in plan.device)
     yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
     for edit in plan.edits:
