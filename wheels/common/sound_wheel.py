@@ -28,7 +28,7 @@ from wheels.verify.settings import Settings
 from wheels.verify.wheel import open_wheel
 
 #: What writing RECORD anew mends. A RECORD that cannot be read is not among these: no installer takes such a wheel.
-MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.DIGEST, record.SIZE))
+MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.CHANGED))
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
 RULES: Final = MENDED | frozenset(
     (
@@ -36,7 +36,6 @@ RULES: Final = MENDED | frozenset(
             archive.UNREADABLE,
             archive.DUPLICATE,
             archive.MISMATCH,
-            archive.FIELD,
             archive.OVERLAP,
             archive.METHOD,
             archive.DAMAGED,
@@ -143,8 +142,7 @@ def _check_findings(wheel: Wheel, *, rewrite_record: bool | None) -> tuple[str, 
                 "--rewrite-record takes the files as they are"
             )
         raise ToolError(f"{wheel.path}: this wheel is damaged or not to be trusted:{shown}{more}\n{remedy}")
-    other_size = {one.file for one in findings if one.rule is record.SIZE}
-    return tuple(map(_fault, (one for one in findings if one.rule is not record.DIGEST or one.file not in other_size)))
+    return tuple(map(_fault, findings))
 
 
 def _fault(finding: Finding) -> str:

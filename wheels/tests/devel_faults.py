@@ -2,7 +2,6 @@
 
 import re
 
-from develop.testing.elf_sample import Sample
 from wheels.tests.editing import EditedSet
 from wheels.tests.faults import fault
 from wheels.tests.planted_set import DEVEL, LIBRARIES, mirror, unmirror
@@ -48,17 +47,6 @@ def _(edited: EditedSet) -> None:
 @fault("S152", "a link inside the development tree leads nowhere", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
     edited.change_links(lambda links: links.update({"lib/libgone.so": "libgone.so.1"}))
-
-
-@fault("S156", "a library that no runtime package has", "rocm_sdk_devel", "devel.json")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
-
-
-@fault("S156", "a library that no runtime package has, in an archive", "rocm_sdk_devel", "_devel.tar")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
-    edited.archive_devel()
 
 
 @fault("S153", "the development tree lacks a file of core", "rocm_sdk_devel", "devel.json")

@@ -55,7 +55,7 @@ def _(edited: EditedSet) -> None:
     tool(edited).on_bytes.append(shift)
 
 
-@fault("W118", "an extra field that is cut off", "tool", INIT)
+@fault("W103", "an extra field that is cut off", "tool", INIT)
 def _(edited: EditedSet) -> None:
     tool(edited).extras[INIT] = b"\1\0\2"
 
@@ -207,7 +207,7 @@ def _(edited: EditedSet) -> None:
     _change_row(tool(edited), INIT, lambda row: (row[0], hashed("sha512", b"other bytes"), row[2]))
 
 
-@fault("W205", "RECORD has another size", "tool", INIT)
+@fault("W204", "RECORD has another size", "tool", INIT)
 def _(edited: EditedSet) -> None:
     _change_row(tool(edited), INIT, lambda row: (row[0], row[1], str(int(row[2]) + 1)))
 
