@@ -182,8 +182,6 @@ found[target] += size => found[target] = size
 wheels/verify/wheel_set/selector.py: packages for every target are missing where only the default's is wanted
 if target and target == default} => if target}
 wheels/verify/device/places.py: files for two targets are one place | in found if len(found) == 1 else (): => in found:
-wheels/verify/device/stray_code.py: an empty code object is code
-if code.size and code.entry.target} => if code.entry.target}
 wheels/verify/device/lacking_targets.py: a copy with code for one of its two targets is refused
 len(unserved(copy.codes, targets)) == len(targets): => unserved(copy.codes, targets):
 wheels/verify/wheel_set/set_checks.py: launchers of Windows have no target

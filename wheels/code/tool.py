@@ -5,7 +5,8 @@ Files are read, never changed. A wheel is read without unpacking it.
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -14,14 +15,12 @@ from lib.common.program import ToolError, printable
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import Bundle, DeviceCode, DeviceError
 from lib.device.reader import is_bundle, read_device_code
-from lib.elf.model import SectionHeader
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
 from lib.gpus.gpu_files import COUNTED
 from lib.pe.reader import is_pe, read_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader
 from wheels.verify.device.package_targets import target_of_name
-from wheels.verify.device.stray_code import Opener, Places, may_have_stray, stray_in_file
 from wheels.verify.wheel import HEAD, open_wheel
 
 EPILOG: Final = """examples:
@@ -37,13 +36,15 @@ the target must match the GPU: code for gfx90a:xnack+ does not run where xnack i
 
 """ + exit_codes("every file was read")
 #: What is looked for.
-SEARCHED: Final = (
-    "sections of HIP and CUDA, bundles and code objects of AMD anywhere in files, .kpack archives, and names of GPUs"
-)
+SEARCHED: Final = "sections of HIP and CUDA, bundle files, .kpack archives, and files named for GPUs"
 #: Suffixes of PE images; what else begins like one can be for DOS, or data.
 _IMAGES: Final = (".dll", ".exe", ".pyd")
 #: Suffixes of archives whose files are deflated, so that nothing is found in them.
 _PACKED: Final = (".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".conda", ".deb", ".rpm")
+
+
+#: Opens a file again.
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
 
 
 class UnreadableError(ToolError):
@@ -102,14 +103,10 @@ def _file_lines(path: Path) -> Iterator[list[str]]:
 
 def _lines(chunks: Iterable[bytes], path: str, size: int, opener: Opener) -> Iterator[str]:
     """Yield what to say of a file: nothing if it has no device code."""
-    places, head = Places(), b""
-    for chunk in chunks:
+    head = b""
+    for chunk in chunks:  # All of them: a damaged member is found at its end.
         head = head or chunk[:HEAD]
-        places.feed(chunk)
-    begun = places.finish()
-    device, named = DeviceCode(path), target_of_name(path)
-    sections: Sequence[SectionHeader] = ()
-    others: Counter[str] = Counter()
+    named = target_of_name(path)
     with opener() as file:
         if path.endswith(SUFFIX):
             yield from _archive_lines(file, path, size)
@@ -120,11 +117,8 @@ def _lines(chunks: Iterable[bytes], path: str, size: int, opener: Opener) -> Ite
                 yield f"{path}: for {named} by its name, {size} bytes"
     if is_elf(head) or is_pe(head):
         with opener() as file:
-            sections, others = _sections(file, path, is_elf_file=is_elf(head))
-    if isinstance(begun, tuple) and may_have_stray(path, size, head):
-        for one in stray_in_file(path, sections, begun, opener, is_read=bool(device.spans)):
-            yield f"{one}: not in a section for device code"
-    yield from (f"{path}: {size} bytes of code for {kind}" for kind, size in sorted(others.items()))
+            others = _other_code(file, path, is_elf_file=is_elf(head))
+        yield from (f"{path}: {size} bytes of code for {kind}" for kind, size in sorted(others.items()))
 
 
 def _archive_lines(file: BinaryIO, path: str, size: int) -> Iterator[str]:
@@ -159,22 +153,20 @@ def _compression(bundle: Bundle) -> str:
     return "plain" if bundle.compression is None else bundle.compression.method.name.lower()
 
 
-def _sections(file: BinaryIO, path: str, *, is_elf_file: bool) -> tuple[Sequence[SectionHeader], Counter[str]]:
-    """Return the sections of an ELF file, and the bytes of code for GPUs of other makers, by its kind."""
-    headers: Sequence[SectionHeader] = ()
+def _other_code(file: BinaryIO, path: str, *, is_elf_file: bool) -> Counter[str]:
+    """Return the bytes of code for GPUs of other makers, by its kind."""
     try:
         if is_elf_file:
-            headers = read_elf(file, path).section_headers
-            sizes = [(one.name, one.file_end - one.offset) for one in headers]
+            sizes = [(one.name, one.file_end - one.offset) for one in read_elf(file, path).section_headers]
         else:
             sizes = [(one.name, one.size_of_raw_data) for one in read_pe(file, path).sections]
     except ElfError:
-        return (), Counter()
+        return Counter()
     found: Counter[str] = Counter()
     for name, size in sizes:
         if name in COUNTED and size:
             found[COUNTED[name]] += size
-    return headers, found
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

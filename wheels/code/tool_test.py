@@ -5,17 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.device_sample import HOST, PREFIX, bundle
-from develop.testing.elf_sample import Sample as ElfSample
-from develop.testing.fat_wheel import FAT, code, code_object, library, plain, written
+from develop.testing.fat_wheel import FAT, code, library, plain, written
 from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample
 from wheels.code.tool import main
 from wheels.verify.tool import main as verify
-
-GFX90A = code_object(0x3F)
-#: ELF headers of code objects are looked for whole.
-STRAY = ElfSample(tail=GFX90A + bytes(64)).build()
 
 
 def said(arguments: list[object], capfd: pytest.CaptureFixture[str], status: int) -> str:
@@ -49,19 +43,6 @@ def test_a_packed_archive(name: str, tmp_path: Path, capfd: pytest.CaptureFixtur
 def test_a_directory_and_what_is_not_there(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert "Is a directory" in said([tmp_path], capfd, 2)
     assert "No such file" in said([tmp_path / "absent.whl"], capfd, 2)
-
-
-def test_code_among_constants(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """rocm-wheels split names it, too: the two have one search."""
-    line = "acme/lib.so (section .comment: gfx90a): not in a section for device code\n"
-    wheel = written(tmp_path, Sample({"acme/lib.so": STRAY}, name="acme"))
-    assert line in said([wheel], capfd, 0)
-    library = tmp_path / "lib.so"
-    library.write_bytes(STRAY)
-    assert "lib.so (section .comment: gfx90a)" in said([library], capfd, 0)
-    hollow = bundle([(HOST, b""), (f"{PREFIX}gfx942", b"code"), (f"{PREFIX}gfx90a", b"")])
-    archive = written(tmp_path, Sample({"acme/lib.a": b"!<arch>\n" + hollow}, name="acme"))
-    assert "acme/lib.a (gfx942): not in a section for device code" in said([archive], capfd, 0)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.device_files import parse_groups
 from wheels.split.plan import ThinWheel, plan_local_versions, plan_wheel_variants
 from wheels.split.write import write_flat_index, write_thin_wheels
-from wheels.verify.device.stray_code import COLLECTOR, stray_code
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
@@ -108,11 +107,10 @@ def _size_of(path: Path) -> Size:
 
 
 def describe(fat: SoundWheel, plans: Sequence[ThinWheel], folder: Path) -> Iterator[str]:
-    """Yield lines: the fat wheel, what of it cannot be split, and each thin one in `folder` with what it lacks."""
+    """Yield lines: the fat wheel, and each thin one in `folder` with what it lacks."""
     before = Size(fat.wheel.size, sum(file.size for file in fat.wheel.files.values()))
     yield f"{fat.path.name}: {before.text()}"
     yield from fat.record_lines()
-    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat.wheel))
     for plan in plans:
         yield f"  {plan.place}: {_size_of(folder / plan.place).text(before)}"
         if plan.left_out:
@@ -127,11 +125,7 @@ def split(arguments: Arguments) -> list[str]:
     groups = parse_groups(arguments.targets)
     planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
     for path in arguments.wheels:
-        fat = read_sound_wheel(
-            path,
-            rewrite_record=arguments.rewrite_record,
-            collectors=(COLLECTOR,),
-        )
+        fat = read_sound_wheel(path, rewrite_record=arguments.rewrite_record)
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]

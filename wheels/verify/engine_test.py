@@ -65,7 +65,7 @@ def slowly(path, size, head):
     time.sleep(60)
     return False
 
-verify([Path(sys.argv[1])], Request(processes=2, collectors=(Collector("slow", slowly),)))
+verify([Path(sys.argv[1])], Request(processes=2, collectors=(Collector("slow", slowly, slowly),)))
 """
 
 
