@@ -35,12 +35,6 @@ DEBUG_RUNTIME = Rule(
     why="Only machines with Visual Studio have it, and its licence forbids passing it on.",
     remedy="Build with /MD, the release configuration (CMAKE_BUILD_TYPE=Release).",
 )
-#: Machine of a platform tag -> other Machines whose programs it runs as well; their DLLs serve these programs.
-_RUN_AS_WELL: Final = {
-    c.IMAGE_FILE_MACHINE_AMD64: (c.IMAGE_FILE_MACHINE_I386,),
-    c.IMAGE_FILE_MACHINE_ARM64: (c.IMAGE_FILE_MACHINE_AMD64, c.IMAGE_FILE_MACHINE_I386),
-    c.IMAGE_FILE_MACHINE_I386: (),
-}
 #: No image is smaller than the header for DOS, in bytes.
 _DOS_HEADER: Final = 64
 #: The CPUs of systems; other ELF files are for other processors, such as GPUs.
@@ -74,11 +68,9 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 def _machines(wheel: Wheel) -> Iterator[Finding]:
     platforms = sorted({tag.platform for tag in wheel.tags})
     wanted = {PLATFORMS[one] for one in platforms}
-    running = {machine for one in wanted for machine in _RUN_AS_WELL[one]}
-    started = {image.machine for _, image in images(wheel) if not image.is_dll} & running
     for path, image in images(wheel):
-        # Managed code says x86 and runs anywhere.
-        allowed = wanted | (started if image.is_dll and not image.is_managed else running | {c.IMAGE_FILE_MACHINE_I386})
+        # Managed code says x86 and runs anywhere; Windows runs programs of 32 bits on all machines.
+        allowed = wanted if image.is_dll and not image.is_managed else wanted | {c.IMAGE_FILE_MACHINE_I386}
         if image.machine not in allowed:
             machine = MACHINES.get(image.machine, "no CPU that packages are made for")
             evidence = f"Machine is {image.machine:#x} ({machine}); expected the Machine of {', '.join(platforms)}"
