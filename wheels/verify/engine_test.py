@@ -1,6 +1,5 @@
 """Wheels are read and checked, whatever the number of processes; what cannot be read is named."""
 
-import io
 import os
 import subprocess
 import sys
@@ -139,6 +138,16 @@ def test_what_is_no_distribution_is_named(name: str, message: str, tmp_path: Pat
     assert name in str(error.value)
 
 
-def test_a_wheel_that_is_no_archive_is_a_finding(tmp_path: Path) -> None:
-    (tmp_path / Sample().filename).write_bytes(io.BytesIO(b"nothing").getvalue())
-    assert [finding.id for finding in found(tmp_path)] == ["W101"]
+@pytest.mark.parametrize(
+    ("data", "evidence"),
+    [
+        (b"", "is empty"),
+        (b"<!DOCTYPE html>", "begins with b'<!DOCTYP', not with b'PK': this is another file, not a zip archive"),
+        (Sample().build()[:-30], "cut off after "),
+    ],
+)
+def test_a_wheel_that_is_no_archive_is_one_finding(data: bytes, evidence: str, tmp_path: Path) -> None:
+    (tmp_path / Sample().filename).write_bytes(data)
+    [finding] = found(tmp_path)
+    assert finding.id == "W101"
+    assert finding.evidence.startswith(evidence)
