@@ -184,8 +184,6 @@ found[target] += size => found[target] = size
 wheels/verify/wheel_set/selector.py: packages for every target are missing where only the default's is wanted
 if target and target == default} => if target}
 wheels/verify/device/places.py: files for two targets are one place | in found if len(found) == 1 else (): => in found:
-wheels/verify/device/stray_code.py: an empty code object is code
-if code.size and code.entry.target} => if code.entry.target}
 wheels/verify/device/lacking_targets.py: a copy with code for one of its two targets is refused
 len(unserved(copy.codes, targets)) == len(targets): => unserved(copy.codes, targets):
 wheels/verify/wheel_set/set_checks.py: launchers of Windows have no target
@@ -207,10 +205,12 @@ relpath(directory or '.' => relpath(directory or 'lib'
 wheels/require_sdk/symbols.py: device code defines symbols for the host
 not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only => not elf.has_dynamic or elf.debug_only
 wheels/require_sdk/symbols.py: a file with damaged tables needs nothing | (symbols, str): => (symbols, bytes):
-wheels/code/device_listing.py: a target has the bytes of all
-for code in codes if target_name(code) == target) => for code in codes)
-wheels/code/tool.py: extract succeeds if it has written nothing | if not count: => if count is None:
-wheels/code/device_listing.py: two bundles have the digests of one | hashes[number][code]} => hashes[0][code]}
+wheels/code/tool.py: a target has the bytes of the last code object alone
+total[target] += code.size => total[target] = code.size
+wheels/code/tool.py: a damaged wheel is called clean
+if trouble := opened.archive.damage: => if trouble := None:
+wheels/code/tool.py: code of another maker is not named
+if name in COUNTED and size: => if name in COUNTED and not size:
 hip/tools/slice/tool.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
 hip/tools/interface_library/tool.py: the library's own name is no version, and the first version is it
 enumerate(interface.versions, FIRST_VERSION) if name => enumerate(interface.versions, 1) if name

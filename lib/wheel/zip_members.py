@@ -125,6 +125,15 @@ class Directory:
     troubles: tuple[Trouble, ...]
 
 
+def _why_none(file: BinaryIO, size: int) -> str:
+    """Say why a file of `size` bytes has no end record."""
+    file.seek(0)
+    head = file.read(8)
+    if head.startswith(b"PK"):
+        return f"cut off after {size} bytes: there is no end record (PK\\5\\6)"
+    return f"begins with {head!r}, not with b'PK': this is another file, not a zip archive" if size else "is empty"
+
+
 def find_directory(file: BinaryIO, size: int) -> Directory | Trouble:
     """Find and read the directory of a file of `size` bytes; the trouble if that cannot be."""
     tail_size = min(size, END.size + MAX_COMMENT)
@@ -132,7 +141,7 @@ def find_directory(file: BinaryIO, size: int) -> Directory | Trouble:
     tail = file.read(tail_size)
     at = _end_record(tail)
     if at < 0:
-        return Trouble(Fault.UNREADABLE, "", "no end record (PK\\5\\6) in the last 64 KiB: not a zip archive, or cut")
+        return Trouble(Fault.UNREADABLE, "", _why_none(file, size))
     _, disk, first_disk, here, count, length, offset, comment = END.unpack_from(tail, at)
     position = size - tail_size + at
     troubles = []

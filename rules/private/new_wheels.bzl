@@ -8,7 +8,6 @@ visibility(["//rules"])
 
 _COMMON_ATTRS = {
     "compression": attr.string(default = "balanced", values = COMPRESSIONS, doc = "Speed or size of the files that are compressed again."),
-    "drop_signatures": attr.bool(doc = "Also take a signed wheel, and leave out its signatures, which sign the old RECORD."),
     "rewrite_record": attr.bool(doc = "Also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files. The report lists what was wrong."),
 }
 

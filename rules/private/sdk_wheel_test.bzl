@@ -33,7 +33,7 @@ def verify_exception(id, reason, wheel = "**", file = "**", evidence = "**", tar
         fail("verify_exception({}): no reason; say why the finding is acceptable".format(id))
     return struct(id = id, reason = reason, wheel = wheel, file = file, evidence = evidence, target = target)
 
-def _verify_test(name, distributions, others, options, exceptions, settings, tables = {}, configs = [], last_release = [], **kwargs):
+def _verify_test(name, distributions, others, options, exceptions, settings, configs = [], last_release = [], **kwargs):
     if not distributions and not others:
         fail("{}: nothing to verify; expected labels of wheels".format(name))
     tags = kwargs.get("tags", [])
@@ -45,8 +45,6 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
     )
     kwargs["tags"] = tags + ["block-network"]
     options = ["--config=$(rootpath {})".format(config) for config in configs] + options
-    tables = {option: table for option, table in tables.items() if table}
-    options = options + ["--{}=$(rootpath {})".format(option, table) for option, table in tables.items()]
     py_test(
         name = name,
         srcs = [Label("//wheels/verify:tool.py")],
@@ -57,7 +55,7 @@ def _verify_test(name, distributions, others, options, exceptions, settings, tab
                ["$(rootpaths {})".format(wheel) for wheel in others] +
                (["--last-release"] if last_release else []) +
                ["$(rootpaths {})".format(distribution) for distribution in last_release],
-        data = distributions + others + last_release + [name + ".config"] + configs + tables.values(),
+        data = distributions + others + last_release + [name + ".config"] + configs,
         # Otherwise a `tools` package of the calling module, among the data, would hide ours.
         legacy_create_init = 0,
         deps = [Label("//wheels/verify:library")],
@@ -78,7 +76,7 @@ def sdk_wheel_test(name, wheels = [], exceptions = [], settings = {}, others = [
     """
     _verify_test(name, wheels, others, ["--no-set"], exceptions, settings, **kwargs)
 
-def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, coverage = None, configs = [], others = [], targets = [], last_release = [], **kwargs):
+def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, configs = [], others = [], targets = [], last_release = [], **kwargs):
     """Checks each wheel alone, and the set: installed side by side, the wheels must find what they need.
 
     Args:
@@ -87,7 +85,6 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
           `sdk_split_wheel` of the shape `local-versions`.
         exceptions: accepted findings, each a `verify_exception`.
         settings: limits, system libraries and other settings, see docs/release/verify.md.
-        coverage: label of the coverage table, which says which library has device code for which GPU target.
         configs: labels of settings files (TOML or JSON), which `settings` overrides. For ROCm's packages use
           `@rules_rocm_python//packaging:verify.toml`.
         others: labels of more wheels, or of directories of them, that others made, such as a `py_wheel`. Findings about
@@ -99,4 +96,4 @@ def sdk_wheel_set_test(name, distributions, exceptions = [], settings = {}, cove
         **kwargs: further attributes of `py_test`.
     """
     options = ["--target=" + target for target in targets]
-    _verify_test(name, distributions, others, options, exceptions, settings, {"coverage": coverage}, configs, last_release, **kwargs)
+    _verify_test(name, distributions, others, options, exceptions, settings, configs, last_release, **kwargs)

@@ -43,7 +43,6 @@ def _options_impl(ctx):
         "--specifier=>=1,<2",
         "--take=libm.so*",
         "--compression=small",
-        "--drop-signatures",
         "--rewrite-record",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--sdk", "--wheel"))])
     return analysistest.end(env)
@@ -64,7 +63,6 @@ def requiring_wheel_test_suite(name):
         compression = "small",
         device = "gfx942",
         drop_bundled = True,
-        drop_signatures = True,
         externals = ["libtorch*"],
         init_py = "user",
         leave = ["libz.so*"],

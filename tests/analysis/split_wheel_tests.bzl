@@ -28,7 +28,6 @@ def _options_impl(ctx):
         "--targets=gfx942,gfx1100",
         "--whole=*.bin",
         "--compression=fast",
-        "--drop-signatures",
         "--rewrite-record",
     ], [argument for argument in action.argv if argument.startswith("--") and not argument.startswith(("--label", "--output", "--report", "--wheels"))])
     return analysistest.end(env)
@@ -47,7 +46,6 @@ def split_wheel_test_suite(name):
     sdk_split_wheel(
         name = name + "_with_options",
         compression = "fast",
-        drop_signatures = True,
         rewrite_record = True,
         shape = "wheel-variants",
         tags = ["manual"],

@@ -21,7 +21,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 NAMES = (
     "compile_commands",
     "lock lock",
-    *(f"rocm-wheels {name}" for name in ("code list", "code extract", "channel add", "require-sdk", "split", "verify")),
+    *(f"rocm-wheels {name}" for name in ("code list", "channel add", "require-sdk", "split", "verify")),
     "rocm-wheels verify rules",
 )
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
@@ -133,10 +133,6 @@ CASES: tuple[Case, ...] = (
     ("rocm-wheels code list", OK, "gfx942", lambda at: [at.fat]),
     ("rocm-wheels code list", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half]),
     ("rocm-wheels code list", CANNOT_RUN, "No such file", lambda at: [at.absent]),
-    ("rocm-wheels code extract", OK, "code objects written", lambda at: [at.fat, f"--directory={at.out}"]),
-    ("rocm-wheels code extract", FOUND, "no code object", lambda at: [at.plain, f"--directory={at.out}"]),
-    ("rocm-wheels code extract", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half, f"--directory={at.out}"]),
-    ("rocm-wheels code extract", CANNOT_RUN, "No such file", lambda at: [at.absent, f"--directory={at.out}"]),
     ("rocm-wheels nothing", CANNOT_RUN, "no such command", lambda at: []),
     ("rocm-wheels verify rules", OK, "W101", lambda at: []),
     ("rocm-wheels verify rules", CANNOT_RUN, "no rule is called", lambda at: ["W999"]),

@@ -134,7 +134,7 @@ def _read_wheel(path: Path) -> tuple[bytes, bytes]:
     Raises ToolError if it is damaged or called otherwise than its tags say: pip and uv would refuse it, or take it for
     a wheel for another platform.
     """
-    wheel = read_sound_wheel(path, drop_signatures=True, rewrite_record=None).wheel
+    wheel = read_sound_wheel(path, rewrite_record=None).wheel
     for one in wheel_file.check(wheel, Settings()):
         if one.rule is wheel_file.TAGS:
             raise ToolError(f"{path}: {one.said}. {one.remedy}")

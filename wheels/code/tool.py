@@ -1,30 +1,31 @@
-"""Shows the device code in libraries, bundle files, archives and wheels, or takes it out.
+"""Lists the GPU code in libraries, bundle files, archives and wheels: targets and sizes.
 
 Files are read, never changed. A wheel is read without unpacking it.
 """
 
-import argparse
-import json
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from lib.common.command import CANNOT_RUN, CommandParser, FoundError, exit_codes, run_command
-from lib.common.program import printable
-from lib.device.content import code_object_contents
-from lib.device.model import CodeObject, DeviceError
-from lib.device.reader import read_device_code
+from lib.common.command import CANNOT_RUN, CommandParser, exit_codes, run_command
+from lib.common.program import ToolError, printable
+from lib.device.kpack import SUFFIX, read_kpack
+from lib.device.model import Bundle, DeviceCode, DeviceError
+from lib.device.reader import is_bundle, read_device_code
+from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from lib.gpus.target_id import TargetId, can_load, parse_target_id
-from lib.wheel.member_file import MemberError, MemberReader
-from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_have_code, open_whole_wheel
+from lib.gpus.gpu_files import COUNTED
+from lib.pe.reader import is_pe, read_pe
+from lib.wheel.member_file import CHUNK, MemberError, MemberReader
+from wheels.verify.device.package_targets import target_of_name
+from wheels.verify.wheel import HEAD, open_wheel
 
 EPILOG: Final = """examples:
   rocm-wheels code list acme_solver-1.0.0-py3-none-linux_x86_64.whl
-  rocm-wheels code list --json lib/*.so > device-code.json
-  rocm-wheels code extract lib/librocblas.so.4 --directory /tmp/code --target gfx1030
+  rocm-wheels code list lib/*.so
 
 A library made by HIP holds its GPU code in the section .hip_fatbin, as offload bundles: one per source file, or one for
 the whole library. A bundle has a code object for each GPU target that was compiled, such as gfx1030 or gfx90a:xnack+;
@@ -33,132 +34,146 @@ it may be compressed.
 A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V. A feature in
 the target must match the GPU: code for gfx90a:xnack+ does not run where xnack is off, and code for gfx90a runs on both.
 
-""" + exit_codes("done", "extract found no code for the target")
+""" + exit_codes("every file was read")
 #: What is looked for.
-SEARCHED: Final = (
-    "sections of HIP and CUDA, bundles and code objects of AMD anywhere in files, .kpack archives, and names of GPUs"
-)
+SEARCHED: Final = "sections of HIP and CUDA, bundle files, .kpack archives, and files named for GPUs"
+#: Suffixes of PE images; what else begins like one can be for DOS, or data.
+_IMAGES: Final = (".dll", ".exe", ".pyd")
+#: Suffixes of archives whose files are deflated, so that nothing is found in them.
+_PACKED: Final = (".tar", ".tgz", ".gz", ".xz", ".bz2", ".zst", ".zip", ".conda", ".deb", ".rpm")
+
+
+#: Opens a file again.
+Opener = Callable[[], AbstractContextManager[BinaryIO]]
+
+
+class UnreadableError(ToolError):
+    """A file that is not what its name says, or that cannot be read whole."""
 
 
 def parser() -> CommandParser:
     """Describe the command line."""
     result = CommandParser("rocm-wheels code", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True)
-    done = exit_codes("every file was read")
-    listing = commands.add_parser("list", help="print targets, sizes and hashes", epilog=done)
+    listing = commands.add_parser("list", help="print targets and sizes", epilog=exit_codes("every file was read"))
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
-    listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, without its hashes")
-    listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
-    done = exit_codes("the code was written", "there is no code for the target")
-    taking = commands.add_parser("extract", help="write code objects into files", epilog=done)
-    taking.add_argument("file", type=Path, metavar="FILE", help="a library, bundle file or wheel")
-    taking.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")
-    taking.add_argument("--target", metavar="TARGET", help="only code that this GPU can load, such as gfx90a:xnack+")
     return result
 
 
-def listed(path: Path, *, hashes: bool) -> Iterator[ListedCode]:
-    """Yield what one file of the command line holds."""
-    return list_wheel(path, hashes=hashes) if path.suffix == ".whl" else list_path(path, hashes=hashes)
+def list_files(paths: Sequence[Path]) -> None:
+    """Print what each file holds, as it is found.
 
-
-def print_text(path: Path, *, hashes: bool) -> None:
-    """Print what a file holds, as it is found."""
-    found, searched = False, 0
-    if path.suffix == ".whl":
-        print(f"{path}:")
-    for one in listed(path, hashes=hashes):
-        searched += 1
-        if one.has_code:
-            found = True
-            print(printable("\n".join(one.lines())))
-    if not found:
-        files = "1 file" if searched == 1 else f"{searched} files"
-        print(f"{path}: no device code; searched {files} for {SEARCHED}")
-
-
-def list_files(paths: Sequence[Path], *, as_json: bool, hashes: bool) -> None:
-    """Print what each file holds. Raises as `list_wheel` does at the first that cannot be read."""
-    documents = []
-    for path in paths:
-        if as_json:
-            files = [one.document() for one in listed(path, hashes=hashes) if one.has_code]
-            documents.append({"file": str(path), "device_code": files})
-        else:
-            print_text(path, hashes=hashes)
-    if as_json:
-        print(json.dumps(documents, indent=1))
-
-
-def opened_files(path: Path) -> Iterator[tuple[str, BinaryIO]]:
-    """Yield the files that may have device code, open, and their paths in a wheel; an empty path stands for `path`."""
-    with path.open("rb") as file:
-        if path.suffix != ".whl":
-            yield "", file
-            return
-        for member in open_whole_wheel(path).to_read:
-            reader = MemberReader(file, member)
-            if may_have_code(member.name, next(reader.chunks(), b"")):
-                with reader.open() as opened:
-                    yield member.name, opened
-
-
-def extract(path: Path, directory: Path, target: TargetId | None) -> int:
-    """Write each code object that `target` can load (None: each there is) into a file; returns how many there are.
-
-    A file is called after the number of its bundle and its entry ID; of a wheel, it lies at the path of its library.
-    Raises as `list_wheel` does.
+    Raises UnreadableError for what is damaged or packed, OSError, DeviceError and ElfError for damaged device code.
     """
-    count = 0
-    for name, file in opened_files(path):
-        device = read_device_code(file, str(path / name) if name else str(path))
-        for number, bundle in enumerate(device.bundles):
-            if not any(_is_wanted(code, target) for code in bundle.code_objects):
-                continue
-            for code, chunks in code_object_contents(file, device, bundle):
-                if _is_wanted(code, target):
-                    output = directory / name / f"{number:05}-{code.entry.text.replace(':', '_')}.co"
-                    with _written(output) as out:
-                        out.writelines(chunks)
-                    count += 1
-    return count
+    for path in paths:
+        found, searched = False, 0
+        if path.suffix == ".whl":
+            print(f"{path}:")
+        for lines in _wheel_lines(path) if path.suffix == ".whl" else _file_lines(path):
+            searched += 1
+            if lines:
+                found = True
+                print(printable("\n".join(lines)))
+        if not found:
+            files = "1 file" if searched == 1 else f"{searched} files"
+            print(f"{path}: no device code; searched {files} for {SEARCHED}")
 
 
-@contextmanager
-def _written(output: Path) -> Iterator[BinaryIO]:
-    """Open a file that is there only when it is complete."""
-    output.parent.mkdir(parents=True, exist_ok=True)
-    partial = output.with_name(f".{output.name}.partial")
-    try:
-        with partial.open("wb") as out:
-            yield out
-        partial.replace(output)
-    finally:
-        partial.unlink(missing_ok=True)
+def _wheel_lines(path: Path) -> Iterator[list[str]]:
+    """Yield what to say of each file of a wheel, by path; few of them have device code."""
+    opened = open_wheel(path)
+    if trouble := opened.archive.damage:
+        raise UnreadableError(f"{path}: {trouble.member or 'the archive'}: {trouble.evidence}; expected a whole wheel")
+    with path.open("rb") as file:
+        for member in opened.to_read:
+            reader = MemberReader(file, member)
+            try:
+                yield list(_lines(reader.chunks(), member.name, member.size, reader.open))
+            except MemberError as error:
+                raise UnreadableError(f"{path}: {member.name}: {error}; expected a whole wheel") from None
 
 
-def _is_wanted(code: CodeObject, target: TargetId | None) -> bool:
-    if code.entry.is_host or not code.size:
-        return False
-    return target is None or (code.entry.target is not None and can_load(code.entry.target, target))
+def _file_lines(path: Path) -> Iterator[list[str]]:
+    if path.name.endswith(_PACKED):
+        raise UnreadableError(f"{path}: a packed archive; expected a library, bundle file, .kpack or wheel. Unpack it")
+    with path.open("rb") as file:
+        chunks = iter(lambda: file.read(CHUNK), b"")
+        yield list(_lines(chunks, str(path), path.stat().st_size, lambda: path.open("rb")))
 
 
-def _run(arguments: argparse.Namespace) -> None:
-    if arguments.command == "list":
-        list_files(arguments.files, as_json=arguments.json, hashes=not arguments.no_hashes)
+def _lines(chunks: Iterable[bytes], path: str, size: int, opener: Opener) -> Iterator[str]:
+    """Yield what to say of a file: nothing if it has no device code."""
+    head = b""
+    for chunk in chunks:  # All of them: a damaged member is found at its end.
+        head = head or chunk[:HEAD]
+    named = target_of_name(path)
+    with opener() as file:
+        if path.endswith(SUFFIX):
+            yield from _archive_lines(file, path, size)
+        elif is_elf(head) or is_bundle(head) or named or (is_pe(head) and path.lower().endswith(_IMAGES)):
+            device = read_device_code(file, path)
+            yield from _bundle_lines(device)
+            if named and not device.bundles:
+                yield f"{path}: for {named} by its name, {size} bytes"
+    if is_elf(head) or is_pe(head):
+        with opener() as file:
+            others = _other_code(file, path, is_elf_file=is_elf(head))
+        yield from (f"{path}: {size} bytes of code for {kind}" for kind, size in sorted(others.items()))
+
+
+def _archive_lines(file: BinaryIO, path: str, size: int) -> Iterator[str]:
+    archive = read_kpack(file, path)
+    yield f"{path}: an archive for {len(archive)} bundles, {size} bytes"
+    for name, entries in archive.items():
+        yield from (f"  {name}  {target!s:<24} {length:>14} bytes" for target, length in entries)
+
+
+def _bundle_lines(device: DeviceCode) -> Iterator[str]:
+    if device.split:
+        yield f"{device.path}: its device code is in archives, {len(device.split)} wrappers refer to it"
         return
-    target = parse_target_id(arguments.target) if arguments.target else None
-    count = extract(arguments.file, arguments.directory, target)
-    if not count:
-        raise FoundError(f"{arguments.file} has no code object that {target or 'a GPU'} can load")
-    print(f"{count} code objects written to {arguments.directory}")
+    if not device.bundles:
+        return
+    kinds = Counter(map(_compression, device.bundles))
+    how = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    yield f"{device.path}: {len(device.bundles)} bundles ({how}), {sum(span.size for span in device.spans)} bytes"
+    if device.wrappers and device.unwrapped:
+        yield f"  {len(device.unwrapped)} bundles have no wrapper: HIP does not see them"
+    count: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for code in device.code_objects():
+        target = str(code.entry.target or "(no target)")
+        count[target] += 1
+        total[target] += code.size
+    for target in sorted(count):
+        yield f"  {target:<24} {count[target]:>6} code objects {total[target]:>14} bytes"
+
+
+def _compression(bundle: Bundle) -> str:
+    return "plain" if bundle.compression is None else bundle.compression.method.name.lower()
+
+
+def _other_code(file: BinaryIO, path: str, *, is_elf_file: bool) -> Counter[str]:
+    """Return the bytes of code for GPUs of other makers, by its kind."""
+    try:
+        if is_elf_file:
+            sizes = [(one.name, one.file_end - one.offset) for one in read_elf(file, path).section_headers]
+        else:
+            sizes = [(one.name, one.size_of_raw_data) for one in read_pe(file, path).sections]
+    except ElfError:
+        return Counter()
+    found: Counter[str] = Counter()
+    for name, size in sizes:
+        if name in COUNTED and size:
+            found[COUNTED[name]] += size
+    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     arguments = parser().parse_args(argv)
     try:
-        return run_command("rocm-wheels code", lambda: _run(arguments))
-    except (DeviceError, ElfError, MemberError, ValueError) as error:
+        return run_command("rocm-wheels code", lambda: list_files(arguments.files))
+    except (DeviceError, ElfError, ValueError) as error:
         print(f"rocm-wheels code: {error}", file=sys.stderr)
         return CANNOT_RUN

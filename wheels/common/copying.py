@@ -34,11 +34,6 @@ MAX_THREADS: Final = 8
 def add_wheel_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of every command that makes new wheels out of one."""
     parser.add_argument(
-        "--drop-signatures",
-        action="store_true",
-        help="also take a signed wheel, and leave out RECORD.jws and RECORD.p7s, which sign the old RECORD",
-    )
-    parser.add_argument(
         "--rewrite-record",
         action="store_true",
         help="also take a wheel with a wrong RECORD, as pip installs it: RECORD is written from the files",
@@ -121,22 +116,6 @@ def write_new_wheel(
         raise
     wheel.check_unchanged()
     return written
-
-
-def space_for(wheel: SoundWheel, copied: Iterable[str], packed: Mapping[str, float]) -> int:
-    """Return about how many bytes it takes on the disk to write a wheel with these files.
-
-    Copied files are as large as before. Of packed ones, the number says which part is kept, and there are two copies.
-    """
-    once = sum(wheel.members[source].compressed for source in copied)
-    twice = sum(round(part * wheel.members[source].compressed) for source, part in packed.items())
-    headers = wheel.wheel.size - sum(member.compressed for member in wheel.members.values())
-    return headers + once + 2 * twice
-
-
-def inflated_size(wheel: SoundWheel, sources: Iterable[str]) -> int:
-    """Return the size in bytes of the largest of these files: packed ones are inflated on the disk one at a time."""
-    return max((wheel.members[source].size for source in sources), default=0)
 
 
 def inflate(wheel: SoundWheel, source: str, to: Path) -> None:

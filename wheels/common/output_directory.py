@@ -18,11 +18,11 @@ PREFIX: Final = ".new-wheels-"
 
 
 @contextmanager
-def scratch_directory(output: Path, needed: int = 0) -> Iterator[Path]:
+def scratch_directory(output: Path) -> Iterator[Path]:
     """Make a directory inside of `output`, and `output` itself; what is empty in the end goes, and what is scratch.
 
-    What a run that was killed left there goes, too. Raises ToolError if a file is in the way, and if the disk is full:
-    the message has `needed`, about the bytes that will be written there.
+    What a run that was killed left there goes, too. Raises ToolError if a file is in the way, and if the disk, or the
+    user's part of it, becomes full.
     """
     existed = output.is_dir()
     try:
@@ -33,32 +33,22 @@ def scratch_directory(output: Path, needed: int = 0) -> Iterator[Path]:
         ) from None
     try:
         _remove_left_overs(output)
+        free = shutil.disk_usage(output).free
         with (
-            full_disk(output, needed, "Choose another --output"),
             tempfile.TemporaryDirectory(prefix=PREFIX, dir=output) as scratch,
             _held(Path(scratch)),
         ):
             yield Path(scratch)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise CannotRunError(
+            f"{output}: {error.strerror}; {size_text(free)} were free. Choose another --output, or remove files"
+        ) from None
     finally:
         if not existed:
             with suppress(OSError):  # It holds new wheels.
                 output.rmdir()
-
-
-@contextmanager
-def full_disk(path: Path, needed: int, remedy: str) -> Iterator[None]:
-    """Raise ToolError if the disk, or the user's part of it, becomes full while something is written to `path`.
-
-    `needed` are about the bytes that will be written, beyond what is there.
-    """
-    free = shutil.disk_usage(path if path.is_dir() else path.parent).free
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise
-        need = f"about {size_text(needed)} are needed there, and {size_text(free)} were free"
-        raise CannotRunError(f"{path}: {error.strerror}; {need}. {remedy}, or remove files") from None
 
 
 @contextmanager

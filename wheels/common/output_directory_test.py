@@ -40,12 +40,10 @@ def test_what_another_run_is_writing_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_said_with_path_and_need(number: int, tmp_path: Path) -> None:
+def test_a_full_disk_is_said_with_its_path(number: int, tmp_path: Path) -> None:
     output = tmp_path / "out"
-    said = (
-        rf"^{output}: {os.strerror(number)}; about 1.23 MB are needed there, and .+B were free. Choose another --output"
-    )
-    with pytest.raises(ToolError, match=said), scratch_directory(output, 1_234_000):
+    said = rf"^{output}: {os.strerror(number)}; .+B were free. Choose another --output"
+    with pytest.raises(ToolError, match=said), scratch_directory(output):
         raise OSError(number, os.strerror(number))
     assert not output.exists()
 

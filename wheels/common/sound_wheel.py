@@ -28,7 +28,7 @@ from wheels.verify.settings import Settings
 from wheels.verify.wheel import open_wheel
 
 #: What writing RECORD anew mends. A RECORD that cannot be read is not among these: no installer takes such a wheel.
-MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.DIGEST, record.SIZE))
+MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.CHANGED))
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
 RULES: Final = MENDED | frozenset(
     (
@@ -36,7 +36,6 @@ RULES: Final = MENDED | frozenset(
             archive.UNREADABLE,
             archive.DUPLICATE,
             archive.MISMATCH,
-            archive.FIELD,
             archive.OVERLAP,
             archive.METHOD,
             archive.DAMAGED,
@@ -70,10 +69,12 @@ class SoundWheel:
     """What is wrong with RECORD, for people; empty unless `rewrite_record` accepts it."""
 
     def record_lines(self) -> Iterator[str]:
-        """Yield what people are told of a RECORD that new wheels have another one of."""
+        """Yield what people are told of a RECORD, and its signatures, because new wheels have another one."""
         yield from (f"    RECORD is written anew: {fault}" for fault in self.record_faults[:_SHOWN])
         if len(self.record_faults) > _SHOWN:
             yield f"    RECORD is written anew: {len(self.record_faults) - _SHOWN} more lines of it were wrong"
+        signatures = (f"{self.wheel.dist_info}/{name}" for name in SIGNATURES)
+        yield from (f"    without {one}, which signs the old RECORD" for one in signatures if one in self.wheel.files)
 
     def check_unchanged(self) -> None:
         """Raise ToolError if the file was changed since it was read."""
@@ -84,22 +85,19 @@ class SoundWheel:
 def read_sound_wheel(
     path: Path,
     *,
-    drop_signatures: bool = False,
     rewrite_record: bool | None = False,
     collectors: tuple[Collector, ...] = (),
 ) -> SoundWheel:
     """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 
     With `rewrite_record`, the files count and not RECORD, as long as it can be read; None if the caller has no such
-    option. `collectors` take more out
-    of the files than the rules of rocm-wheels verify need.
+    option. `collectors` take more out of the files than the rules of rocm-wheels verify need.
     """
     check_wheel(path)
     stamp = _stamp(path)
     _check_inflated_size(path)
     [wheel] = read_distributions([path], Request(wheel_set=False, collectors=collectors)).wheels
     faults = _check_findings(wheel, rewrite_record=rewrite_record)
-    _check_signatures(wheel, drop_signatures=drop_signatures)
     version, dist_info = _named(wheel)
     metadata = parse_core_metadata(wheel.text("METADATA") or b"", f"{path}: {dist_info}/METADATA")
     if "-" not in dist_info.removesuffix(".dist-info"):
@@ -144,8 +142,7 @@ def _check_findings(wheel: Wheel, *, rewrite_record: bool | None) -> tuple[str, 
                 "--rewrite-record takes the files as they are"
             )
         raise ToolError(f"{wheel.path}: this wheel is damaged or not to be trusted:{shown}{more}\n{remedy}")
-    other_size = {one.file for one in findings if one.rule is record.SIZE}
-    return tuple(map(_fault, (one for one in findings if one.rule is not record.DIGEST or one.file not in other_size)))
+    return tuple(map(_fault, findings))
 
 
 def _fault(finding: Finding) -> str:
@@ -161,15 +158,6 @@ def _check_inflated_size(path: Path) -> None:
         raise ToolError(
             f"{path}: {size_text(opened.size)} that inflate to {size_text(size)}; expected {MAX_RATIO} times as many "
             "at most. No build makes such wheels: find out where it comes from"
-        )
-
-
-def _check_signatures(wheel: Wheel, *, drop_signatures: bool) -> None:
-    found = [name for name in SIGNATURES if f"{wheel.dist_info}/{name}" in wheel.files]
-    if found and not drop_signatures:
-        raise ToolError(
-            f"{wheel.path}: is signed ({', '.join(found)}), and new wheels have another RECORD than was signed. Leave "
-            "the signature out with --drop-signatures, and sign the new wheels"
         )
 
 

@@ -2,12 +2,11 @@
 
 An SDK may have libraries without device code, and a package with that code for each GPU. Extras of the distribution
 that users install, the selector, bring these packages: `device` that for the GPU of the machine, `device-gfx942` that
-for one GPU, `device-all` those for all. Of an SDK without a selector, the wheel requires the packages themselves.
+for one GPU, `device-all` those for all.
 
 Where METADATA requires a package of the SDK already, and the requirement counts, it must accept the SDK.
 """
 
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -142,28 +141,19 @@ def find_selector(sdk: Sdk, needed: Mapping[NormalizedName, Version], known: Ini
     return Selector(canonicalize_name(known.distribution), version, None, libraries in needed)
 
 
-def plan_device(
-    selector: Selector | None, packages: Mapping[str, Package], wheel: SoundWheel, gpus: Gpus, specifier: str
-) -> DeviceCode:
-    """Return what the wheel requires of device code.
-
-    `packages` are the SDK's packages with device code for libraries that the wheel needs, by GPU target.
-    Raises ToolError if the SDK lacks what `gpus` says.
-    """
+def plan_device(selector: Selector | None, wheel: SoundWheel, gpus: Gpus, specifier: str) -> DeviceCode:
+    """Return what the wheel requires of device code. Raises ToolError if the SDK lacks what `gpus` says."""
+    if selector is None:
+        return DeviceCode()
     there = _read(wheel.metadata.values("Requires-Dist"))
-    named = {text: one for text, one in there.items() if selector and _selects_device(one, selector)}
-    themselves = [text for text, one in there.items() if _is_device_package(one, selector, packages)]
-    if themselves and gpus.is_told:
-        raise ToolError(
-            f"{wheel.path}: METADATA requires {themselves[0]} itself, and {gpus.reason}. Leave --device out"
-        )
-    if selector is None or not (selector.is_needed or named):
-        return _without_selector(packages, themselves, gpus, specifier)
+    named = {text: one for text, one in there.items() if _selects_device(one, selector)}
+    if not (selector.is_needed or named):
+        return DeviceCode()
     changed = {text: new for text, one in named.items() if (new := _changed(one, selector, gpus)) != str(one)}
     lines = [f"{old} is now {new}, because {gpus.reason}" for old, new in changed.items()]
-    lines += [_kept(text) for text in [*named, *themselves] if text not in changed]
+    lines += [_kept(text) for text in named if text not in changed]
     unproven = [] if selector.package else [f"{selector.name} is not among --sdk: that it has this extra is not proven"]
-    if not selector.is_needed or themselves or any(applies(one) for one in named.values()):
+    if not selector.is_needed or any(applies(one) for one in named.values()):
         return DeviceCode(changed=changed, lines=(*lines, *(unproven if changed else ())))
     extras = selector.extras(gpus)
     if not extras:
@@ -186,15 +176,6 @@ def _selects_device(requirement: Requirement, selector: Selector) -> bool:
     return canonicalize_name(requirement.name) == selector.name and any(map(is_device, requirement.extras))
 
 
-def _is_device_package(requirement: Requirement, selector: Selector | None, packages: Mapping[str, Package]) -> bool:
-    """Whether a requirement that counts is a package with device code itself."""
-    names = {package.name for package in packages.values()}
-    if selector and selector.package and selector.package.selector:
-        selected = selector.package.selector.on(_LINUX).selected()
-        names |= {canonicalize_name(name) for name, (role, _) in selected.items() if role == DEVICE}
-    return canonicalize_name(requirement.name) in names and applies(requirement)
-
-
 def _changed(requirement: Requirement, selector: Selector, gpus: Gpus) -> str:
     """Return a requirement for these GPUs; as it is if nobody says that it shall not be for more."""
     is_for_all = any(canonicalize_name(extra) == _DEVICE_ALL for extra in requirement.extras)
@@ -215,42 +196,9 @@ def _brought(gpus: Gpus) -> str:
     return "the packages for all GPUs" if gpus.words == (ALL,) else f"the package for {', '.join(gpus.targets)}"
 
 
-def _without_selector(
-    packages: Mapping[str, Package], themselves: Collection[str], gpus: Gpus, specifier: str
-) -> DeviceCode:
-    """Return requirements on the packages with device code themselves."""
-    if themselves:
-        return DeviceCode(lines=tuple(map(_kept, themselves)))
-    if not packages:
-        return DeviceCode()
-    if gpus.is_none:
-        return DeviceCode(lines=(f"none is required, because {gpus.reason}",))
-    is_one = len(packages) == 1 and gpus.words == (MACHINE,)
-    targets = sorted(packages) if is_one or gpus.words == (ALL,) else list(map(package_owner, gpus.targets))
-    if not targets or not packages.keys() >= set(targets):
-        raise ToolError(
-            f"{', '.join(one.filename for one in packages.values())}: have device code for {', '.join(packages)}, and "
-            f"{gpus.reason}. Say which the wheel requires: --device={min(packages)}, --device={ALL} or --device={NONE}"
-        )
-    added = [Requirement(f"{packages[one].name}{specifier or f'=={packages[one].version}'}") for one in targets]
-    return DeviceCode(tuple(added), lines=tuple(f"{one}, because {gpus.reason}" for one in added))
-
-
-#: Variables of markers about the kernel of the machine that installs a wheel: nobody knows it here.
-_UNKNOWN: Final = re.compile(r"\b(?:platform_release|platform_version)\b")
-
-
-def counts(package: Package, requirement: Requirement, extra: str = "") -> bool:
-    """Whether a requirement of a wheel counts on a machine that installs it; what depends on the kernel may."""
-    if applies(requirement, extra, tags=package.tags):
-        return True
-    text = str(requirement.marker or "")
-    return bool(_UNKNOWN.search(text)) and ("extra" in text) == bool(extra)
-
-
 def check_required(package: Package, name: str, version: Version) -> list[Requirement]:
     """Return what METADATA requires of a distribution. Raises ToolError if that is another version."""
-    there = [one for one in package.requires if canonicalize_name(one.name) == name and counts(package, one)]
+    there = [one for one in package.requires if canonicalize_name(one.name) == name and applies(one, tags=package.tags)]
     for one in there:
         if not accepts(one, version):
             raise ToolError(
@@ -266,25 +214,8 @@ def check_other_gpu(package: Package, name: str) -> None:
     for one in package.requires if target else ():
         other = target_of_distribution(canonicalize_name(one.name))
         kinds = {text.removesuffix(f"-{(word or '').lower()}") for text, word in ((name, target), (one.name, other))}
-        if other and other != target and len(kinds) == 1 and counts(package, one):
+        if other and other != target and len(kinds) == 1 and applies(one, tags=package.tags):
             raise ToolError(
                 f"{package.filename}: METADATA requires {one}, and --sdk has {name}, for another GPU. Give the "
                 "packages for that GPU, or the wheel as it was before it required them"
             )
-
-
-def lost_extras(package: Package, added: Sequence[Requirement], versions: Mapping[str, Version]) -> tuple[str, ...]:
-    """Return lines on extras of a wheel that nobody can install with the requirements that are added to it.
-
-    `versions` are the SDK's, by the names of these requirements.
-    """
-    lines = []
-    for extra in sorted(package.extras):
-        for one in package.requires:
-            name = canonicalize_name(one.name)
-            new = next((other for other in added if canonicalize_name(other.name) == name), None)
-            is_lost = new is not None and not accepts(one, versions[name])
-            if is_lost and counts(package, one, extra) and not counts(package, one):
-                own = f"{package.name}[{extra}]"
-                lines.append(f"{own} can no longer be installed: it requires {one}, and {package.name} {new}")
-    return tuple(lines)

@@ -207,7 +207,6 @@ def test_requirements_of_a_framework_are_narrowed(
         ("sdk[device-all]", {}, "stays; --device=gfx942 would be for one GPU"),
         ("sdk[device]", {"acme/x.co": code_object(GFX942)}, "stays"),
         ("sdk[device-gfx1100,libraries]", {"acme/x.co": code_object(GFX942)}, "stays"),
-        ("sdk-device-gfx1100", {}, "stays"),
     ],
 )
 def test_requirements_that_are_there_stay(
@@ -293,51 +292,7 @@ def test_a_damaged_selector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert f"sdk-{VERSION}.tar.gz: this sdist: " in capsys.readouterr().err
 
 
-OTHER = Sample(BLAS_WHEEL.files, name="other_blas", version="2.0", metadata=BLAS_WHEEL.metadata)
-
-
-def other(target: str) -> Sample:
-    """Return a package with the device code of an SDK that no selector knows."""
-    metadata = METADATA.replace("Summary", "Requires-Dist: other-blas==2.0\nSummary")
-    return Sample({f"_sdk_blas/{target}.co": b"x"}, name=f"other_device_{target}", version="2.0", metadata=metadata)
-
-
-@pytest.mark.parametrize(
-    ("targets", "files", "options", "wanted"),
-    [
-        (TARGETS, {"acme/x.co": code_object(GFX942)}, (), ["other-device-gfx942==2.0"]),
-        (TARGETS, {}, ("--device=gfx1100",), ["other-device-gfx1100==2.0"]),
-        (TARGETS, {}, ("--device=all",), ["other-device-gfx1100==2.0", "other-device-gfx942==2.0"]),
-        (TARGETS, {}, ("--device=none",), []),
-        (("gfx1100",), {}, (), ["other-device-gfx1100==2.0"]),
-    ],
-)
-def test_packages_that_nothing_selects(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    targets: tuple[str, ...],
-    files: dict[str, bytes],
-    options: tuple[str, ...],
-    wanted: list[str],
-) -> None:
-    sdk(tmp_path, CORE, OTHER, *map(other, targets))
-    wheel = acme({**USES_BLAS, **files})
-    assert run(tmp_path, wheel, *options) == 0
-    assert requirements(tmp_path) == [*wanted, "other-blas==2.0"]
-    assert said(capsys)
-    assert run(tmp_path, acme({**USES_BLAS, **files}, "other-device-gfx1100"), *options) == bool(options)
-    said_last = capsys.readouterr()
-    message = "METADATA requires other-device-gfx1100 itself, and --device=" if options else "gfx1100 stays"
-    assert message in (said_last.err if options else said_last.out)
-
-
-def test_packages_that_nothing_selects_and_nothing_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sdk(tmp_path, CORE, OTHER, *map(other, TARGETS))
-    assert run(tmp_path, acme(USES_BLAS)) == 1
-    assert (
-        "other_device_gfx1100-2.0-py3-none-linux_x86_64.whl, other_device_gfx942-2.0-py3-none-linux_x86_64.whl: have "
-        "device code for gfx1100, gfx942, and the wheel has no device code of its own. Say which the wheel requires: "
-        "--device=gfx1100, --device=all or --device=none" in capsys.readouterr().err
-    )
+def test_a_gpu_that_no_package_is_for_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    split_sdk(tmp_path)
     assert run(tmp_path, acme(USES_HIP), "--device=gfx942") == 1
     assert "no needed library has its device code in a package of its own" in capsys.readouterr().err

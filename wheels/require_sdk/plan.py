@@ -25,7 +25,6 @@ from wheels.require_sdk.device import (
     check_other_gpu,
     check_required,
     find_selector,
-    lost_extras,
     plan_device,
 )
 from wheels.require_sdk.needs import (
@@ -106,8 +105,6 @@ class RequiringWheel:
     """Files that may open libraries of the SDK by name, and which."""
     device: tuple[str, ...] = ()
     """Notes on requirements of device code."""
-    lost_extras: tuple[str, ...] = ()
-    """Notes on extras that cannot be installed with these requirements."""
 
     @property
     def left_out(self) -> tuple[Copy, ...]:
@@ -162,7 +159,6 @@ def plan_wheel(wheel: SoundWheel, sdk: Sdk, wishes: Wishes) -> RequiringWheel:
         texts,
         opened_by_name(wheel, package, [one for one in sdk.offered if not is_left(one)]),
         device.lines,
-        lost_extras(package, added, {name: distributions.get(name, version) for name in map(_name_of, added)}),
     )
 
 
@@ -170,10 +166,6 @@ def _may_be_external(wishes: Wishes) -> Callable[[str], bool]:
     """Return what tells the libraries that the wheel may need from elsewhere, by name or path."""
     is_named = matches((*wishes.externals, *wishes.leave))
     return lambda name: is_named(name) or is_named(name.rpartition("/")[2])
-
-
-def _name_of(requirement: Requirement) -> NormalizedName:
-    return canonicalize_name(requirement.name)
 
 
 def _named(name: WheelName, label: str) -> WheelName:
@@ -190,7 +182,7 @@ def _device_code(
     selector = find_selector(sdk, needed, wishes.init_py)
     if selector is not None and (selector.package or selector.is_needed):
         check_required(package, selector.name, selector.version)
-    found = plan_device(selector, sdk.device_packages(needed), wheel, sdk.gpus, wishes.specifier)
+    found = plan_device(selector, wheel, sdk.gpus, wishes.specifier)
     lines = [_for_gpu(name, target, sdk.gpus) for name in sorted(needed) if (target := target_of_distribution(name))]
     if found == DeviceCode() and sdk.gpus.is_told and not (sdk.gpus.is_none or lines):
         raise ToolError(

@@ -92,7 +92,6 @@ def acme(name: str, data: bytes) -> Sample:
             ),
             "acme/new.so needs libown.so.1, and no search path leads to acme/lib/libown.so.1",
         ),
-        (acme("acme-1.0.dist-info/RECORD.jws", b"{}"), "is signed (RECORD.jws)"),
         (
             Sample(FILES, name="acme", metadata=METADATA.replace("Summary", "Requires-Dist: sdk_core<7\nSummary")),
             "METADATA requires sdk_core<7, and --sdk has version 7.10.0.dev0",

@@ -226,10 +226,7 @@ def test_the_wheel_for_the_newer_sdk_is_newer(tmp_path: Path) -> None:
         files = {"acme/hip.so": library(None, ["libhip.so.7"])}
         assert run(folder, Sample(files, name="acme")) == 0
         versions.append(parse_wheel_filename(made(folder).name)[1])
-        (tmp_path / made(folder).name).write_bytes(made(folder).read_bytes())
     assert versions == sorted(versions)
-    found = verify(sorted(tmp_path.glob("*.whl")), Request(processes=1)).judged.findings
-    assert not [one for one in found if one.id == "S143"]
 
 
 def test_a_wheel_for_one_gpu_stays_one(tmp_path: Path) -> None:

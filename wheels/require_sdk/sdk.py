@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from packaging.utils import NormalizedName, canonicalize_name
+from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lib.common.command import CannotRunError
@@ -26,7 +26,6 @@ from wheels.require_sdk.own_gpus import Gpus
 from wheels.verify.engine import find_distributions
 from wheels.verify.model import DistributionSet, FileFacts
 from wheels.verify.wheel import OpenedWheel, Reader, is_dist_info, make_wheel, open_wheel, read_members
-from wheels.verify.wheel_set.closure import applies
 from wheels.verify.wheel_set.gather import COLLECTORS, LINKED, gather
 from wheels.verify.wheel_set.model import Linked, Package
 from wheels.verify.wheel_set.requirements import MAX_SIZE, is_selector_file
@@ -208,25 +207,6 @@ class Sdk:
                     needed |= set(linked.needed) if isinstance(linked, Linked) else set()
             wanted = (needed & self.libraries.keys()) - done
         return self._gathered()
-
-    def device_packages(self, needed: Collection[str]) -> dict[str, Package]:
-        """Return the packages for one GPU each that have device code for packages which are needed, by their targets.
-
-        Such a package requires the other one, and has files in its tree.
-        """
-        trees: dict[str, set[str]] = defaultdict(set)
-        for library in self.libraries.values():
-            trees[library.distribution].add(library.path.partition("/")[0])
-        found: dict[str, Package] = {}
-        for name, number in sorted(self._wheels.items()):
-            target = target_of_distribution(name)
-            tops = {member.name.partition("/")[0] for member in self._opened[number].to_read}
-            if target is not None and name not in needed and any(tops & trees[one] for one in needed):
-                package = self._package(number)
-                required = {canonicalize_name(one.name) for one in package.requires if applies(one)}
-                if any(one in needed and tops & trees[one] for one in required):
-                    found[target] = package
-        return found
 
     def _selectors(self, sdists: Sequence[Path]) -> tuple[Package, ...]:
         """Return the distributions that select others. Raises ToolError for damaged ones."""

@@ -25,7 +25,7 @@ from wheels.require_sdk.own_gpus import own_gpus, parse_gpus
 from wheels.require_sdk.plan import RequiringWheel, Wishes, plan_wheel
 from wheels.require_sdk.proof import Proof, prove
 from wheels.require_sdk.sdk import Sdk
-from wheels.require_sdk.write import Writer, space_for_wheel
+from wheels.require_sdk.write import Writer
 
 EPILOG = """what changes:
   file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
@@ -68,7 +68,6 @@ class Arguments:
     device: str
     local_version: str
     init_py: str
-    drop_signatures: bool
     rewrite_record: bool
     compression: str
 
@@ -166,7 +165,6 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     yield f"  {plan.name.filename}: {size_text(written.size)}"
     yield from plan.wheel.record_lines()
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
-    yield from (f"    {line}" for line in plan.lost_extras)
     yield from (f"    device code: {line}" for line in plan.device)
     yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
     for edit in plan.edits:
@@ -209,14 +207,12 @@ def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     wishes, told = _wishes(arguments, init_py), parse_gpus(arguments.device)
     wheel = read_sound_wheel(
         arguments.wheel,
-        drop_signatures=arguments.drop_signatures,
         rewrite_record=arguments.rewrite_record,
         collectors=(COLLECTOR,),
     )
     plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
     proof = prove(plan, arguments.allow_missing)
-    scratch_place = scratch_directory(arguments.output, space_for_wheel(plan))
-    with scratch_place as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
+    with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
         writer = Writer(plan, Path(segments), arguments.compression)
         written = writer.write(scratch / plan.name.filename)
         publish(scratch, arguments.output, [plan.name.filename])

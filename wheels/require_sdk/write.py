@@ -16,19 +16,10 @@ from wheels.common.copying import (
     copied_member,
     file_mode,
     inflate,
-    inflated_size,
     packed_members,
-    space_for,
     write_new_wheel,
 )
 from wheels.require_sdk.plan import FileEdit, RequiringWheel
-
-
-def space_for_wheel(plan: RequiringWheel) -> int:
-    """Return about how many bytes it takes on the disk to write the wheel."""
-    edited, wheel, kept = {edit.source for edit in plan.edits}, plan.wheel, _kept(plan)
-    packed = {source: 1.0 for source in kept if source in edited or not can_be_copied(wheel, source)}
-    return space_for(wheel, (source for source in kept if source not in packed), packed) + inflated_size(wheel, packed)
 
 
 def _kept(plan: RequiringWheel) -> list[str]:

@@ -12,7 +12,7 @@ Or it is a wheel variant, whose name `variant_format` makes.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from lib.common.command import CannotRunError, some
+from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.gpus.paths import suggestion
 from lib.gpus.target_id import TargetId
@@ -22,7 +22,6 @@ from lib.wheel.wheel_name import WheelName, with_local
 from wheels.common.copying import MADE
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.device_files import DeviceFile, Form, Group, device_files
-from wheels.verify.device.stray_code import stray_code
 
 
 @dataclass(frozen=True)
@@ -98,7 +97,7 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
     if not codes:
         raise ToolError(
             f"{fat.path}: no device code for AMD GPUs that can be split: none in programs and libraries of Linux, none "
-            f"in files by themselves{_stray(fat)}. Use the wheel as it is"
+            "in files by themselves. Use the wheel as it is"
         )
     for group in groups:
         if unknown := group.unknown(codes):
@@ -109,16 +108,10 @@ def _devices(fat: SoundWheel, groups: Sequence[Group], whole: Collection[str]) -
         if not any(device.is_for(group) for device in with_code):
             has = ", ".join(sorted(map(str, codes)))
             raise ToolError(
-                f"{fat.path}: no code that {group.label} can load; it has code for {has}{_stray(fat)}. Leave "
+                f"{fat.path}: no code that {group.label} can load; it has code for {has}. Leave "
                 f"{group.label} out of --targets"
             )
     return devices
-
-
-def _stray(fat: SoundWheel) -> str:
-    """Say which device code is where it cannot be split; `""` if none is."""
-    found = list(map(str, stray_code(fat.wheel)))
-    return f"; it has code that stays whole: {some(found, separator='; ')}" if found else ""
 
 
 def _host_files(fat: SoundWheel) -> Iterator[str]:

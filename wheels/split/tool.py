@@ -17,8 +17,7 @@ from wheels.common.output_directory import check_free, publish, scratch_director
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 from wheels.split.device_files import parse_groups
 from wheels.split.plan import ThinWheel, plan_local_versions, plan_wheel_variants
-from wheels.split.write import space_for_thin_wheels, write_flat_index, write_thin_wheels
-from wheels.verify.device.stray_code import COLLECTOR, stray_code
+from wheels.split.write import write_flat_index, write_thin_wheels
 
 EPILOG = f"""shapes:
   local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
@@ -53,7 +52,6 @@ class Arguments:
     output: Path
     shape: str
     whole: list[str]
-    drop_signatures: bool
     rewrite_record: bool
     compression: str
 
@@ -109,11 +107,10 @@ def _size_of(path: Path) -> Size:
 
 
 def describe(fat: SoundWheel, plans: Sequence[ThinWheel], folder: Path) -> Iterator[str]:
-    """Yield lines: the fat wheel, what of it cannot be split, and each thin one in `folder` with what it lacks."""
+    """Yield lines: the fat wheel, and each thin one in `folder` with what it lacks."""
     before = Size(fat.wheel.size, sum(file.size for file in fat.wheel.files.values()))
     yield f"{fat.path.name}: {before.text()}"
     yield from fat.record_lines()
-    yield from (f"    device code that stays whole: {one}" for one in stray_code(fat.wheel))
     for plan in plans:
         yield f"  {plan.place}: {_size_of(folder / plan.place).text(before)}"
         if plan.left_out:
@@ -128,22 +125,14 @@ def split(arguments: Arguments) -> list[str]:
     groups = parse_groups(arguments.targets)
     planned: list[tuple[SoundWheel, list[ThinWheel]]] = []
     for path in arguments.wheels:
-        fat = read_sound_wheel(
-            path,
-            drop_signatures=arguments.drop_signatures,
-            rewrite_record=arguments.rewrite_record,
-            collectors=(COLLECTOR,),
-        )
+        fat = read_sound_wheel(path, rewrite_record=arguments.rewrite_record)
         planned.append((fat, SHAPES[arguments.shape](fat, groups, arguments.whole)))
     all_plans = [plan for _, plans in planned for plan in plans]
     places = [plan.place for plan in all_plans]
     check_places(all_plans)
     check_free(arguments.output, places)
     lines: list[str] = []
-    needed = sum(space_for_thin_wheels(fat, plans) for fat, plans in planned)
-    if arguments.shape == WHEEL_VARIANTS:
-        needed += sum(fat.wheel.size for fat, _ in planned)
-    with scratch_directory(arguments.output, needed) as scratch:
+    with scratch_directory(arguments.output) as scratch:
         for fat, plans in planned:
             write_thin_wheels(fat, plans, scratch, arguments.compression)
             lines += describe(fat, plans, scratch)

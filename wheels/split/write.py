@@ -20,7 +20,6 @@ from urllib.parse import quote
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError, size_text
 from lib.device.model import DeviceError
-from lib.gpus.target_id import can_load
 from lib.plan.edits import Edit
 from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
 from lib.wheel.wheel_writer import WheelMember, Written
@@ -29,15 +28,12 @@ from wheels.common.copying import (
     copied_member,
     file_mode,
     inflate,
-    inflated_size,
     packed_members,
-    space_for,
     write_new_wheel,
 )
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.device_files import Group
 from wheels.split.plan import PlannedFile, ThinWheel
-from wheels.verify.device.facts import DEVICE, DeviceFacts
 
 #: By label of the wheel and path in it: what is made anew.
 Packed = Mapping[tuple[str, str], WheelMember]
@@ -51,28 +47,6 @@ def write_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel], scratch: Path
     with tempfile.TemporaryDirectory(dir=scratch) as segments:
         packed = _pack(fat, plans, Path(segments), level)
         return [_write(fat, plan, packed, scratch / plan.place) for plan in plans]
-
-
-def space_for_thin_wheels(fat: SoundWheel, plans: Sequence[ThinWheel]) -> int:
-    """Return about how many bytes it takes on the disk to write the wheels."""
-    total, inflated = 0, set[str]()
-    for plan in plans:
-        packed = {file.source: _part(fat, file) for file in plan.files if _is_packed(fat, file)}
-        total += space_for(fat, (file.source for file in plan.files if not _is_packed(fat, file)), packed)
-        inflated |= packed.keys()
-    return total + inflated_size(fat, inflated)
-
-
-def _part(fat: SoundWheel, file: PlannedFile) -> float:
-    """Return which part of a file is kept, by the sizes of its device code."""
-    facts = fat.wheel.files[file.source]
-    device = facts.collected.get(DEVICE)
-    if file.slice is None or not isinstance(device, DeviceFacts):
-        return 1
-    gone = [code for code in device.sizes if not any(can_load(code, target) for target in file.slice)]
-    # Compressed bundles have more code than the file has bytes.
-    whole = max(facts.size, sum(device.sizes.values()), 1)
-    return 1 - sum(device.sizes[code] for code in gone) / whole
 
 
 def _is_packed(fat: SoundWheel, file: PlannedFile) -> bool:

@@ -48,11 +48,6 @@ def _(edited: EditedSet) -> None:
     tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
 
 
-@fault("W425", "a library of macOS", "rocm_profiler", "libx.dylib")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_profiler").files["_rocm_profiler/lib/libx.dylib"] = b"\xcf\xfa\xed\xfe" + bytes(60)
-
-
 @fault("W302", "no METADATA", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     del tool(edited).files["tool-1.0.dist-info/METADATA"]
@@ -93,18 +88,6 @@ def _(edited: EditedSet) -> None:
 @fault("W310", "a console script of a module that there is not", "tool", "entry_points.txt")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool-1.0.dist-info/entry_points.txt"] = b"[console_scripts]\ntool = tool.program:main\n"
-
-
-@fault("W311", "Import-Name without the module", "tool", "METADATA")
-def _(edited: EditedSet) -> None:
-    fields = "Metadata-Version: 2.5\nImport-Name: tool\nImport-Name: hammer\n"
-    tool(edited).replace("METADATA", "Metadata-Version: 2.4\n", fields)
-
-
-@fault("W311", "an import in both fields", "tool", "METADATA")
-def _(edited: EditedSet) -> None:
-    fields = "Metadata-Version: 2.5\nImport-Name: tool; private\nImport-Namespace: tool\n"
-    tool(edited).replace("METADATA", "Metadata-Version: 2.4\n", fields)
 
 
 @fault("W309", "no description", "tool", "METADATA")
@@ -244,9 +227,3 @@ def _(edited: EditedSet) -> None:
 @fault("W514", "__init__.py at the top", "tool", "__init__.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["__init__.py"] = b'"""Of nothing."""\n'
-
-
-@fault("W515", "a file twice", "tool", "tool/two.bin")
-def _(edited: EditedSet) -> None:
-    data = bytes(range(256)) * 512
-    tool(edited).files |= {"tool/one.bin": data, "tool/two.bin": data}

@@ -1,10 +1,7 @@
 """Faults of the development tree against the packages that it mirrors, and of licences."""
 
-import json
 import re
-from typing import Any
 
-from develop.testing.elf_sample import Sample
 from wheels.tests.editing import EditedSet
 from wheels.tests.faults import fault
 from wheels.tests.planted_set import DEVEL, LIBRARIES, mirror, unmirror
@@ -52,17 +49,6 @@ def _(edited: EditedSet) -> None:
     edited.change_links(lambda links: links.update({"lib/libgone.so": "libgone.so.1"}))
 
 
-@fault("S156", "a library that no runtime package has", "rocm_sdk_devel", "devel.json")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
-
-
-@fault("S156", "a library that no runtime package has, in an archive", "rocm_sdk_devel", "_devel.tar")
-def _(edited: EditedSet) -> None:
-    edited.wheel("rocm_sdk_devel").files[f"{DEVEL}/lib/libextra.so.1"] = Sample(soname="libextra.so.1").build()
-    edited.archive_devel()
-
-
 @fault("S153", "the development tree lacks a file of core", "rocm_sdk_devel", "devel.json")
 def _(edited: EditedSet) -> None:
     unmirror(edited, "share/hip/version", "share/hip/version-link")
@@ -80,26 +66,8 @@ def _(edited: EditedSet) -> None:
     edited.wheel("tool").replace("METADATA", "License-Expression: MIT\nLicense-File: LICENSE\n", "")
 
 
-def bill_of_materials(**artifact: Any) -> bytes:
-    """Return a bill of materials with one artifact, as the rules write it."""
-    component = {"type": "library", "bom-ref": "artifact:hip_lib_generic", "name": "hip_lib_generic", **artifact}
-    return json.dumps({"bomFormat": "CycloneDX", "specVersion": "1.6", "components": [component]}).encode()
-
-
-@fault("S161", "an artifact without a licence in a wheel without one", "tool", "sboms/tool.cdx.json")
+@fault("S161", "a wheel without the text of its licence", "tool")
 def _(edited: EditedSet) -> None:
     wheel = edited.wheel("tool")
-    wheel.files["tool-1.0.dist-info/sboms/tool.cdx.json"] = bill_of_materials()
-    wheel.replace("METADATA", "License-Expression: MIT\n", "")
-
-
-@fault("S162", "a licence text of an artifact that is not there", "tool", "sboms/tool.cdx.json")
-def _(edited: EditedSet) -> None:
-    properties = [{"name": "rules_rocm_python:artifact:license-file", "value": "share/doc/hip/LICENSE"}]
-    document = bill_of_materials(properties=properties)
-    edited.wheel("tool").files["tool-1.0.dist-info/sboms/tool.cdx.json"] = document
-
-
-@fault("S163", "a bill of materials that is not JSON", "tool", "sboms/tool.cdx.json")
-def _(edited: EditedSet) -> None:
-    edited.wheel("tool").files["tool-1.0.dist-info/sboms/tool.cdx.json"] = b"<bom/>"
+    wheel.replace("METADATA", "License-File: LICENSE\n", "")
+    del wheel.files["tool-1.0.dist-info/licenses/LICENSE"]

@@ -6,7 +6,7 @@ from develop.testing.device_sample import compressed
 from wheels.tests.editing import EditedSet
 from wheels.tests.faults import fault
 from wheels.tests.libraries import fat, kpack, offload_bundle, split_off
-from wheels.tests.planted_set import LIBRARIES, TARGETS, add_library, small_wheel, unmirror
+from wheels.tests.planted_set import LIBRARIES, TARGETS, small_wheel
 from wheels.tests.selection_faults import change_selector
 
 FAT = "lib/libfat.so.1"
@@ -47,32 +47,19 @@ def put_fat(edited: EditedSet, *bundles: bytes) -> None:
     edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/{FAT}"] = fat("libfat.so.1", bundles)
 
 
-@fault("D101", "a library has no code for one GPU, which is listed", "rocm_sdk_libraries", FAT, listed=True)
 @fault("D108", "a library has no code for one GPU", "rocm_sdk_libraries", FAT)
 def _(edited: EditedSet) -> None:
     put_fat(edited, offload_bundle(["gfx942:xnack+", "gfx942:xnack-"]), offload_bundle(["gfx942"]))
 
 
-@fault("D101", "the files for one GPU are left out", "rocm_sdk_device_gfx1100", "lib/rocblas/library", listed=True)
 @fault("D108", "there are no files for one GPU", "rocm_sdk_libraries", "lib/librocblas.so.5")
 def _(edited: EditedSet) -> None:
     del edited.wheel("rocm_sdk_device_gfx1100").files[f"{KERNELS}/Kernels_gfx1100.dat"]
 
 
-@fault("D101", "a library that is listed is gone", "", FAT, listed=True)
+@fault("D101", "a library for one GPU has code for another alone", "kernels_gfx1100", "libk.so")
 def _(edited: EditedSet) -> None:
-    del edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/{FAT}"]
-    unmirror(edited, FAT)
-
-
-@fault("D112", "a library has code that is not listed", "rocm_sdk_libraries", FAT, listed=True)
-def _(edited: EditedSet) -> None:
-    put_fat(edited, offload_bundle([*TARGETS, "gfx942", "gfx1201"]))
-
-
-@fault("D112", "a library with code is not listed", "rocm_sdk_libraries", "lib/libnew.so.1", listed=True)
-def _(edited: EditedSet) -> None:
-    add_library(edited, "lib/libnew.so.1", fat("libnew.so.1", [offload_bundle(TARGETS)]))
+    add_kernels(edited, "gfx1100", {"libk.so": ["gfx942"]})
 
 
 @fault("D110", "a GPU is offered that no library has code for")
@@ -145,16 +132,22 @@ def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_device_gfx942").files[f"{KERNELS}/Other_gfx1100.dat"] = b"kernels"
 
 
-@fault("D106", "the archive for one GPU is left out", "rocm_sdk_libraries", "lib/libsplit.so.1", listed=True)
 @fault("D108", "there is no archive for one GPU", "rocm_sdk_libraries", "lib/libsplit.so.1")
 def _(edited: EditedSet) -> None:
     del edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"]
 
 
-@fault(
-    "D106", "the archive for one GPU has nothing of a library", "rocm_sdk_libraries", "lib/libsplit.so.1", listed=True
-)
+@fault("D106", "the archive for one GPU is left out, and other code is there", "rocm_sdk_libraries", "libsplit.so.1")
 def _(edited: EditedSet) -> None:
+    for target in ("gfx1100", "gfx942"):
+        edited.wheel(f"rocm_sdk_device_{target}").files[f"{LIBRARIES}/lib/split/k_{target}.co"] = b"kernels"
+    del edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"]
+
+
+@fault("D106", "the archive for one GPU has nothing of a library", "rocm_sdk_libraries", "lib/libsplit.so.1")
+def _(edited: EditedSet) -> None:
+    for target in ("gfx1100", "gfx942"):
+        edited.wheel(f"rocm_sdk_device_{target}").files[f"{LIBRARIES}/lib/split/k_{target}.co"] = b"kernels"
     archive = kpack({f"lib/libother.so.1#{number}": ["gfx942"] for number in range(2)})
     edited.wheel("rocm_sdk_device_gfx942").files[f"{LIBRARIES}/.kpack/split_gfx942.kpack"] = archive
 
@@ -192,11 +185,6 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     add_kernels(edited, "gfx1100", {"libk.so": ["gfx1100"], "libl.so": ["gfx1100"]})
     add_kernels(edited, "gfx942", {"libk.so": ["gfx942"]})
-
-
-@fault("D109", "libraries for a family have code for others", "kernels_gfx110x_all")
-def _(edited: EditedSet) -> None:
-    add_kernels(edited, "gfx110x_all", {"libk.so": ["gfx1100", "gfx942"]})
 
 
 @fault("D105", "a database for another GPU than its package's", "rocm_sdk_device_gfx942", "gfx1100_60.kdb")

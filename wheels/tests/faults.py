@@ -20,8 +20,6 @@ class Fault:
     plant: Callable[[EditedSet], None]
     wheel: str = ""
     file: str = ""
-    listed: bool = False
-    """Whether the coverage table of the set without faults is given."""
     target: str = ""
     """The GPU target that the set is looked at for."""
     released: bool = False
@@ -38,14 +36,13 @@ def fault(
     wheel: str = "",
     file: str = "",
     *,
-    listed: bool = False,
     target: str = "",
     released: bool = False,
 ) -> Callable[[Callable[[EditedSet], None]], Callable[[EditedSet], None]]:
     """Declare a fault; the function that is decorated plants it."""
 
     def add(plant: Callable[[EditedSet], None]) -> Callable[[EditedSet], None]:
-        FAULTS.append(Fault(rule, name, plant, wheel, file, listed, target, released))
+        FAULTS.append(Fault(rule, name, plant, wheel, file, target, released))
         return plant
 
     return add

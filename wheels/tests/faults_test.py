@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
-from lib.coverage.table import collect
 from wheels.tests import (
     content_faults,
     devel_faults,
@@ -23,13 +22,10 @@ from wheels.tests.libraries import with_needed
 from wheels.tests.planted_set import planted_set
 from wheels.tests.set_faults import BLAS, kernels_for
 from wheels.verify import registry
-from wheels.verify.device.package_targets import owned_packages
-from wheels.verify.device.places import find_libraries, find_trees
-from wheels.verify.engine import Request, read_distributions, verify
+from wheels.verify.engine import Request, verify
 from wheels.verify.exceptions import DeclaredException
 from wheels.verify.finding import Finding
 from wheels.verify.settings import Settings
-from wheels.verify.wheel_set.gather import gather
 
 MODULES = (
     wheel_faults,
@@ -58,21 +54,10 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return planted_set(DIST, tmp_path_factory.mktemp("base") / "dist").save()
 
 
-@pytest.fixture(scope="module")
-def listed(base: Path) -> Request:
-    """Return the request with the coverage table of the set without faults."""
-    packages, _ = gather(read_distributions([base], REQUEST))
-    libraries = find_libraries(find_trees(packages, owned_packages(packages)).values())
-    pairs = [(copy.path, str(code)) for one in libraries for copy in one.copies for code in copy.codes]
-    return replace(REQUEST, settings=replace(REQUEST.settings, coverage=collect(pairs)))
-
-
-def test_the_set_has_no_fault_of_its_own(base: Path, listed: Request) -> None:
+def test_the_set_has_no_fault_of_its_own(base: Path) -> None:
     assert findings(base) == ()
-    assert findings(base, listed) == ()
     assert findings(base, replace(REQUEST, last_release=(base,))) == ()
-    for_each = replace(REQUEST, targets=("gfx1100", "gfx942"))
-    assert findings(base, for_each) == findings(base, replace(listed, targets=for_each.targets)) == ()
+    assert findings(base, replace(REQUEST, targets=("gfx1100", "gfx942"))) == ()
 
 
 @pytest.mark.parametrize("algorithm", ["sha384", "sha512"])
@@ -82,19 +67,11 @@ def test_stronger_hashes_than_sha256_are_no_fault(algorithm: str, base: Path, tm
     assert findings(edited.save()) == ()
 
 
-def test_the_coverage_table_of_the_set(listed: Request) -> None:
-    table = listed.settings.coverage
-    assert table
-    assert table.libraries["lib/libfat.so.1"] == ("gfx1100", "gfx942", "gfx942:xnack+", "gfx942:xnack-")
-    assert table.libraries["lib/libsplit.so.1"] == ("gfx1100", "gfx942:xnack+", "gfx942:xnack-")
-
-
 @pytest.mark.parametrize("fault", [pytest.param(one, id=f"{one.rule}: {one.name}") for one in FAULTS])
-def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, listed: Request, tmp_path: Path) -> None:
+def test_a_planted_fault_is_found_and_nothing_else(fault: Fault, base: Path, tmp_path: Path) -> None:
     edited = EditedSet(base, tmp_path / "dist")
     fault.plant(edited)
-    request = listed if fault.listed else REQUEST
-    request = replace(request, last_release=(base,) if fault.released else ())
+    request = replace(REQUEST, last_release=(base,) if fault.released else ())
     found = findings(edited.save(), replace(request, targets=(fault.target,) if fault.target else ()))
     said = [f"{one.id} {one.wheel} {one.file}: {one.evidence}" for one in found]
     assert {one.id for one in found} == {fault.rule}, said

@@ -95,7 +95,7 @@ SAMPLES: Mapping[str, Sequence[bytes]] = {
 
 def _read_linked(data: bytes) -> bool:
     (collector,) = (one for one in COLLECTORS if one.name == LINKED)
-    return collector.inspect is not None and collector.inspect(io.BytesIO(data), _facts(data, "damaged")) is not None
+    return collector.inspect(io.BytesIO(data), _facts(data, "damaged")) is not None
 
 
 def _facts(data: bytes, name: str) -> FileFacts:

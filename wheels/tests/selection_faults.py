@@ -5,7 +5,6 @@ import io
 import json
 import tarfile
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from wheels.tests.editing import EditedSet
@@ -38,45 +37,6 @@ def _(edited: EditedSet) -> None:
 @fault("S132", "a requirement on an extra that there is not", "tool")
 def _(edited: EditedSet) -> None:
     edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: rocm[everything]\nLicense-File")
-
-
-@fault("S142", "a package that requires itself", "tool")
-def _(edited: EditedSet) -> None:
-    edited.wheel("tool").replace("METADATA", "License-File", "Requires-Dist: tool==1.0\nLicense-File")
-
-
-@fault("S142", "extras that require each other", "tool")
-def _(edited: EditedSet) -> None:
-    extras = "".join(
-        f'Provides-Extra: {one}\nRequires-Dist: tool[{other}]; extra == "{one}"\n'
-        for one, other in (("a", "b"), ("b", "c"), ("c", "a"))
-    )
-    edited.wheel("tool").replace("METADATA", "License-File", f"{extras}License-File")
-
-
-@fault("S143", "a local version whose number has one more digit", "tool-1.0+rocm10")
-def _(edited: EditedSet) -> None:
-    for local in ("rocm7.15", "rocm10.1"):
-        wheel = small_wheel("tool", {"tool/__init__.py": b""})
-        files = {path.replace("tool-1.0", f"tool-1.0+{local}"): data for path, data in wheel.files.items()}
-        wheel = replace(wheel, name=wheel.name.replace("tool-1.0", f"tool-1.0+{local}"), files=files)
-        wheel.replace("METADATA", "Version: 1.0\n", f"Version: 1.0+{local}\n")
-        edited.add(wheel)
-
-
-@fault("S133", "two packages that want different versions of a third", "tool")
-def _(edited: EditedSet) -> None:
-    edited.wheel("tool").replace(
-        "METADATA", "License-File", "Requires-Dist: other\nRequires-Dist: native<1.5\nLicense-File"
-    )
-    edited.wheel("other").replace("METADATA", "License-File", "Requires-Dist: native>=1.5\nLicense-File")
-    newer = small_wheel("native", {"native/__init__.py": b""})
-    newer.files = {path.replace("native-1.0", "native-2.0"): data for path, data in newer.files.items()}
-    newer.files["native-2.0.dist-info/METADATA"] = (
-        newer.text("METADATA").replace("Version: 1.0", "Version: 2.0").encode()
-    )
-    newer.name = newer.name.replace("native-1.0", "native-2.0")
-    edited.add(newer)
 
 
 def change_selector(edited: EditedSet, change: Any) -> None:
@@ -113,16 +73,6 @@ def _(edited: EditedSet) -> None:
     change_selector(edited, lambda document: document.pop("version"))
 
 
-@fault("S135", "the selector names another tree", "rocm_profiler")
-def _(edited: EditedSet) -> None:
-    change_selector(edited, lambda document: document["packages"]["profiler"].update(tree="_rocm_profiling"))
-
-
 @fault("S136", "a package for a GPU that is not offered", "rocm_sdk_device_gfx1201")
 def _(edited: EditedSet) -> None:
     edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"}))
-
-
-@fault("S137", "a default target that does not exist", "rocm-7.10.0.dev0")
-def _(edited: EditedSet) -> None:
-    change_selector(edited, lambda document: document.update(default_target="gfx1201"))

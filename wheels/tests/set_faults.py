@@ -138,12 +138,6 @@ def _(edited: EditedSet) -> None:
     files[path] = with_section(files[path], ".rodata", b"a text\0libplugin_gone.so.4\0")
 
 
-@fault("S113", "a library needs a new glibc, and its tag says nothing of that", "rocm_sdk_libraries", "lib/libnew.so")
-def _(edited: EditedSet) -> None:
-    versions = (("libc.so.6", ("GLIBC_2.2.5", "GLIBC_2.41")),)
-    add_library(edited, "lib/libnew.so", Sample(soname="libnew.so", versions=versions).build())
-
-
 @fault("S124", "a launcher starts what is not executable", "rocm_sdk_core", LAUNCHER)
 def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_core").modes[LAUNCHED] = 0o100644

@@ -72,11 +72,6 @@ def _(edited: EditedSet) -> None:
     put_math(edited, importing(("ucrtbased.dll", ("malloc",)), ("VCRUNTIME140D.dll", ("memcpy",))))
 
 
-@fault("W424", "two C runtimes", "win_math")
-def _(edited: EditedSet) -> None:
-    put_math(edited, importing(("msvcrt.dll", ("malloc",)), ("api-ms-win-crt-heap-l1-1-0.dll", ("malloc",))))
-
-
 @fault("S171", "a DLL needs what nobody has", "win_math", MATH)
 def _(edited: EditedSet) -> None:
     put_math(edited, importing(("nobodys.dll", ("function",))))
@@ -129,13 +124,6 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     other = replace(WINDOWS_BASE, unnamed=3).build()
     edited.add(small_wheel("win_other", {"win_other/Base_1.dll": other}, "py3-none-win_amd64"))
-
-
-@fault("S178", "two packages whose DLLs need each other", "win_base", BASE)
-def _(edited: EditedSet) -> None:
-    base(edited).files[BASE] = replace(WINDOWS_BASE, imports=(("math.dll", ("function",)),)).build()
-    base(edited).replace("METADATA", "\nSummary:", "\nRequires-Dist: win_math\nSummary:")
-    del base(edited).files[TOOL], base(edited).files[START]
 
 
 @fault("S121", "a path that differs in case from another package's", "win_math", "Base_1.dll")

@@ -25,6 +25,7 @@ from wheels.verify.installed_for_target import Chosen, check_unambiguous, choose
 from wheels.verify.model import Collector, DistributionSet, FileFacts
 from wheels.verify.settings import Settings, build_path
 from wheels.verify.wheel import OpenedWheel, Reader, make_wheel, open_wheel, read_members
+from wheels.verify.wheel_set import set_checks
 
 #: Members that are read together have up to this many bytes, inflated.
 BATCH: Final = 16 << 20
@@ -113,8 +114,7 @@ def _installed(distributions: DistributionSet, request: Request) -> Iterator[Cho
 
 def _check_set(chosen: Chosen) -> Iterator[Finding]:
     yield from chosen.findings
-    for check_set in registry.SET_CHECKS:
-        yield from check_set(chosen.distributions, chosen.settings)
+    yield from set_checks.check_set(chosen.distributions, chosen.settings)
 
 
 def find_distributions(paths: Iterable[Path]) -> tuple[list[Path], list[Path]]:

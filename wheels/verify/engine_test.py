@@ -1,6 +1,5 @@
 """Wheels are read and checked, whatever the number of processes; what cannot be read is named."""
 
-import io
 import os
 import subprocess
 import sys
@@ -65,7 +64,7 @@ def slowly(path, size, head):
     time.sleep(60)
     return False
 
-verify([Path(sys.argv[1])], Request(processes=2, collectors=(Collector("slow", slowly),)))
+verify([Path(sys.argv[1])], Request(processes=2, collectors=(Collector("slow", slowly, slowly),)))
 """
 
 
@@ -107,9 +106,9 @@ def test_tables_at_the_end_of_a_large_deflated_library_are_read(tmp_path: Path) 
 def test_budgets_are_kept(tmp_path: Path) -> None:
     write(tmp_path, Sample())
     size = (tmp_path / Sample().filename).stat().st_size
-    for settings in (Settings(max_wheel_size=size - 1), Settings(max_files=3), Settings(max_file_size=50)):
+    for settings in (Settings(max_wheel_size=size - 1), Settings(max_file_size=50)):
         assert {finding.id for finding in found(tmp_path, settings)} == {"W113"}, settings
-    assert found(tmp_path, Settings(max_wheel_size=size, max_files=5)) == []
+    assert found(tmp_path, Settings(max_wheel_size=size)) == []
 
 
 def test_debug_information_is_found_unless_it_is_wanted(tmp_path: Path) -> None:
@@ -139,6 +138,16 @@ def test_what_is_no_distribution_is_named(name: str, message: str, tmp_path: Pat
     assert name in str(error.value)
 
 
-def test_a_wheel_that_is_no_archive_is_a_finding(tmp_path: Path) -> None:
-    (tmp_path / Sample().filename).write_bytes(io.BytesIO(b"nothing").getvalue())
-    assert [finding.id for finding in found(tmp_path)] == ["W101"]
+@pytest.mark.parametrize(
+    ("data", "evidence"),
+    [
+        (b"", "is empty"),
+        (b"<!DOCTYPE html>", "begins with b'<!DOCTYP', not with b'PK': this is another file, not a zip archive"),
+        (Sample().build()[:-30], "cut off after "),
+    ],
+)
+def test_a_wheel_that_is_no_archive_is_one_finding(data: bytes, evidence: str, tmp_path: Path) -> None:
+    (tmp_path / Sample().filename).write_bytes(data)
+    [finding] = found(tmp_path)
+    assert finding.id == "W101"
+    assert finding.evidence.startswith(evidence)

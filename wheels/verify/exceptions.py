@@ -35,11 +35,8 @@ FORM: Final = frozenset(
         "W206",  # Lines of RECORD that pip and uv accept.
         "W305",  # Installers take the tags of the file name.
         "W306",
-        "W311",  # The wheel for another platform may have the import.
         "W307",  # Licences.
         "S161",
-        "S162",
-        "S163",
         "W407",  # Size: debug information, leftovers, code for other GPUs.
         "W408",  # What needs it is built already: S101 says whether it is found.
         "W422",

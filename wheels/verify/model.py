@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, Protocol
+from typing import BinaryIO, Final
 
 from packaging.metadata import Metadata
 from packaging.tags import Tag
@@ -129,29 +129,16 @@ class DistributionSet:
     """The GPU target of the machine (`wheels.verify.installed_for_target`); empty for whatever machine."""
 
 
-class Stream(Protocol):
-    """Takes the bytes of one file in their order, as they are inflated."""
-
-    def feed(self, data: bytes) -> None:
-        """Take the next bytes: 1 MiB or less, never none."""
-
-    def finish(self) -> object:
-        """Return what was found, once all bytes were there. It is pickled: only plain values and dataclasses."""
-
-
 @dataclass(frozen=True)
 class Collector:
     """Facts to be taken out of the bytes of files. All functions are called in other processes; none may raise.
 
-    Give `stream`, which is fed in the one pass over all bytes, or `inspect`, which is called afterwards with the file
-    open and seekable: reading forward in it costs inflating again, a seek costs inflating 2 MiB on average. Its second
-    argument is what is known of the file.
+    `inspect` is called once all bytes were read, with the file open and seekable: reading forward in it costs inflating
+    again, a seek costs inflating 2 MiB on average. Its second argument is what is known of the file.
     """
 
     name: str
     wants: Callable[[str, int, bytes], bool]
     """Whether a file is of interest: its path in the wheel, its size in bytes, and its first bytes (4096 or all)."""
-    stream: Callable[[], Stream] | None = None
-    """Begin with a file."""
-    inspect: Callable[[BinaryIO, FileFacts], object] | None = None
-    """Return what is in a file, or None."""
+    inspect: Callable[[BinaryIO, FileFacts], object]
+    """Return what is in a file, or None. It is pickled: only plain values and dataclasses."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from wheels.verify import exceptions, installed_for_target, release_checks
-from wheels.verify.checks import archive, content, elf, mach_o, metadata, names, pe, record, variants, wheel_file
+from wheels.verify.checks import archive, content, elf, metadata, names, pe, record, variants, wheel_file
 from wheels.verify.device import rules as device_rules
 from wheels.verify.device.facts import COLLECTOR as DEVICE_CODE
 from wheels.verify.finding import Finding, Rule
@@ -16,15 +16,13 @@ from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set import devel, gather, importing, linking, owners, requirements, set_checks
 
-_OF_ONE_WHEEL: Final = (archive, names, record, metadata, wheel_file, variants, elf, pe, mach_o, content)
+_OF_ONE_WHEEL: Final = (archive, names, record, metadata, wheel_file, variants, elf, pe, content)
 #: Look at one wheel by itself.
 WHEEL_CHECKS: Final[tuple[Callable[[Wheel, Settings], Iterable[Finding]], ...]] = (
     *(module.check for module in _OF_ONE_WHEEL),
     set_checks.check_licences,
 )
-#: Look at all distributions together.
-SET_CHECKS: Final = (variants.check_set, set_checks.check_set)
-COLLECTORS: Final = (*gather.COLLECTORS, set_checks.LAUNCHERS, mach_o.COLLECTOR, DEVICE_CODE)
+COLLECTORS: Final = (*gather.COLLECTORS, set_checks.LAUNCHERS, DEVICE_CODE)
 _WITH_RULES: Final = (
     *_OF_ONE_WHEEL,
     *(devel, importing, linking, owners, requirements, set_checks),

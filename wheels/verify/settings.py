@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, get_args, get_origin, get_type_hints
 
 from lib.common.program import ToolError
-from lib.coverage.table import Coverage, read_coverage
 
 #: Where sources and build trees lie on machines of build farms and people. Each is a regular expression over bytes.
 BUILD_PATHS = (
@@ -42,12 +41,8 @@ class Settings:
     max_path: int = 180
     """Characters of a path below site-packages: Windows gives 260 for all of it."""
     max_wheel_size: int = 0
-    max_files: int = 0
-    """Files of one wheel."""
     max_file_size: int = 0
     """Of one file, inflated."""
-    duplicate_size: int = 64 << 10
-    """Of how many bytes on files of equal content are reported."""
     debug_info: bool = False
     """Whether ELF files may hold debug information."""
     build_paths: tuple[str, ...] = BUILD_PATHS
@@ -60,8 +55,6 @@ class Settings:
     """Patterns of SONAMEs that programs load before what needs them: a file of the set serves, wherever it lies."""
     external_requirements: tuple[str, ...] = ()
     """Names of distributions that come from elsewhere."""
-    coverage: Coverage | None = None
-    """Which library has device code for which target. In documents, the path of the table, relative to theirs."""
 
 
 def build_path(settings: Settings) -> re.Pattern[bytes] | None:
@@ -71,12 +64,7 @@ def build_path(settings: Settings) -> re.Pattern[bytes] | None:
 
 
 def _typed(key: str, kind: Any, value: Any, origin: str) -> Any:
-    """Check one setting; lists become tuples, the path of a table becomes the table."""
-    if key == "coverage" and isinstance(value, str):
-        path = Path(origin).parent / value
-        if not path.is_file():
-            raise ToolError(f"{origin}: setting {key} is {value!r}; {path}: no such file")
-        return read_coverage(str(path))
+    """Check one setting; lists become tuples."""
     if get_origin(kind) is tuple:
         if isinstance(value, list) and all(isinstance(one, get_args(kind)[0]) for one in value):
             return tuple(value)

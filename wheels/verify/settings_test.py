@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from lib.common.program import ToolError
-from lib.coverage.table import Coverage, write_coverage
 from wheels.verify.settings import Settings, make_settings, read_config
 
 
@@ -44,17 +43,10 @@ def test_a_bad_setting_is_refused(values: dict[str, Any], message: str) -> None:
 
 
 def test_of_several_documents_the_last_counts_and_what_is_opened_is_joined() -> None:
-    first = make_settings({"max_path": 5, "max_files": 1, "opened_libraries": {"liba.so": "a", "libb.so": "b"}}, "a")
+    opened = {"liba.so": "a", "libb.so": "b"}
+    first = make_settings({"max_path": 5, "max_file_size": 1, "opened_libraries": opened}, "a")
     both = make_settings({"max_path": 6, "opened_libraries": {"libb.so": "c"}}, "b", first)
-    assert both == Settings(max_path=6, max_files=1, opened_libraries={"liba.so": "a", "libb.so": "c"})
-
-
-def test_the_coverage_table_lies_beside_the_document(tmp_path: Path) -> None:
-    table = Coverage({"lib/liba.so": ("gfx942",)})
-    write_coverage(str(tmp_path / "coverage.json"), table)
-    assert make_settings({"coverage": "coverage.json"}, str(tmp_path / "verify.toml")).coverage == table
-    with pytest.raises(ToolError, match=r"none\.json"):
-        make_settings({"coverage": "none.json"}, str(tmp_path / "verify.toml"))
+    assert both == Settings(max_path=6, max_file_size=1, opened_libraries={"liba.so": "a", "libb.so": "c"})
 
 
 @pytest.mark.parametrize(

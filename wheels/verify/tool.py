@@ -7,12 +7,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
-from lib.coverage.table import read_coverage
 from wheels.verify import registry, report
 from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
@@ -60,7 +58,6 @@ def parser() -> CommandParser:
         "and the last value of any other setting counts",
         Path,
     )
-    result.add_argument("--coverage", metavar="FILE", help="coverage table: which library has code for which GPU")
     result.add_repeated(
         "--target",
         "GPU",
@@ -82,8 +79,6 @@ def make_request(arguments: argparse.Namespace) -> Request:
         document, origin = read_config(path), str(path)
         settings = make_settings(document.get("settings", {}), origin, settings)
         exceptions += make_exceptions(document.get("exception", []), registry.rules(), origin)
-    if arguments.coverage:
-        settings = replace(settings, coverage=read_coverage(arguments.coverage))
     return Request(
         settings,
         exceptions,
@@ -132,9 +127,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser().parse_args(argv)
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")
-    if arguments.no_set and (arguments.target or arguments.coverage):
-        option = "--target" if arguments.target else "--coverage"
-        parser().error(f"{option} is about the set, which --no-set leaves out; leave one of them out")
+    if arguments.no_set and arguments.target:
+        parser().error("--target is about the set, which --no-set leaves out; leave one of them out")
 
     def work() -> int:
         outcome = verify(arguments.paths, make_request(arguments))

@@ -70,12 +70,9 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
     is_kept = (is_text or is_searched) and member.size <= MAX_TEXT
     kept: list[bytes] = []
     wanted = [one for one in reader.collectors if one.wants(member.name, member.size, head)]
-    streams = {one.name: one.stream() for one in wanted if one.stream is not None}
     for chunk in _chain(first, chunks):
         sha256.update(chunk)
         crc32 = zlib.crc32(chunk, crc32)
-        for stream in streams.values():
-            stream.feed(chunk)
         if is_kept:
             kept.append(chunk)
     if crc32 != member.crc32:
@@ -86,11 +83,7 @@ def _pass(opened: MemberReader, facts: FileFacts, member: ZipMember, reader: Rea
         facts = read_program(opened.open(), facts)
     elif is_searched and reader.build_path:
         facts = replace(facts, build_paths=tuple(sorted({one.decode() for one in reader.build_path.findall(text)})))
-    collected = {name: stream.finish() for name, stream in streams.items()}
-    for one in wanted:
-        if one.inspect is not None:
-            collected[one.name] = one.inspect(opened.open(), facts)
-    return replace(facts, collected=collected)
+    return replace(facts, collected={one.name: one.inspect(opened.open(), facts) for one in wanted})
 
 
 def is_dist_info(path: str) -> bool:

@@ -27,9 +27,6 @@ _REDISTRIBUTABLE: Final = re.compile(rf"{_NAME}u?(?:_[a-z0-9_]+)?\.dll")
 _DEBUG: Final = re.compile(
     rf"(?:{_NAME}(?:u?d(?:_[a-z0-9_]+)?|_[0-9]d)|ucrtbased|msvcrtd|python\d+t?_d)\.dll", re.IGNORECASE
 )
-_C_RUNTIME: Final = re.compile(
-    r"(msvcrt|msvc[pr]\d+|vcruntime\d+|ucrtbase)(?:_[a-z0-9_]+)?\.dll|api-ms-win-crt-.*\.dll"
-)
 
 
 def is_for_windows(tags: Collection[Tag]) -> bool:
@@ -50,15 +47,3 @@ def is_redistributable(name: str) -> bool:
 def is_debug_runtime(name: str) -> bool:
     """Whether a DLL is a runtime for debugging, which Visual Studio installs and nobody may pass on."""
     return bool(_DEBUG.fullmatch(name))
-
-
-def c_runtime(name: str) -> str | None:
-    """Return which of the C runtimes a DLL is, or is built for: each has its own heap, files and locale; else None."""
-    match = _C_RUNTIME.fullmatch(name)
-    if match is None:
-        return None
-    named = match[1] or ""
-    if named == "msvcrt":
-        return "msvcrt.dll"
-    version = re.sub(r"\D", "", named)
-    return f"msvcr{version}.dll" if version and int(version) < 140 else "ucrtbase.dll"

@@ -3,7 +3,7 @@
 import pytest
 from packaging.tags import parse_tag
 
-from wheels.verify.windows import c_runtime, is_debug_runtime, is_for_windows, is_redistributable, is_system
+from wheels.verify.windows import is_debug_runtime, is_for_windows, is_redistributable, is_system
 
 
 @pytest.mark.parametrize("name", ["kernel32.dll", "api-ms-win-crt-heap-l1-1-0.dll", "vcruntime140.dll", "icuuc.dll"])
@@ -40,18 +40,6 @@ def test_what_users_can_install(name: str) -> None:
 def test_what_is_for_debugging(name: str) -> None:
     assert is_debug_runtime(name)
     assert not is_system(name)
-
-
-def test_c_runtimes() -> None:
-    names = ("msvcrt.dll", "api-ms-win-crt-stdio-l1-1-0.dll", "vcruntime140.dll", "msvcp140_1.dll", "msvcp120.dll")
-    assert [c_runtime(name) for name in names] == [
-        "msvcrt.dll",
-        "ucrtbase.dll",
-        "ucrtbase.dll",
-        "ucrtbase.dll",
-        "msvcr120.dll",
-    ]
-    assert c_runtime("kernel32.dll") is None
 
 
 def test_wheels() -> None:

@@ -168,7 +168,7 @@ def test_a_damaged_wheel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert capsys.readouterr().err.endswith("Build the wheel again\n")
     path.write_bytes(content[:-100])
     assert run(tmp_path, str(path)) == 1
-    assert "not a zip archive, or cut. Build the wheel again\n" in capsys.readouterr().err
+    assert "there is no end record (PK\\5\\6). Build the wheel again\n" in capsys.readouterr().err
 
 
 def test_a_wheel_of_another_program_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

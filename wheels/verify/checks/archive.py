@@ -23,9 +23,10 @@ DUPLICATE = Rule(
 )
 MISMATCH = Rule(
     "W103",
-    "records of the archive contradict each other",
+    "records of the archive contradict each other, or are read in several ways",
     why="A local header or a data descriptor and the central directory, or the end records: tools that read one see "
-    "other files than tools that read the other. uv and the package index refuse such wheels.",
+    "other files than tools that read the other. So it is with extra fields that are cut off, doubled or wrong, a name "
+    "in two encodings, an unknown version. pip, uv or the package index refuse such wheels.",
     remedy=REBUILD,
 )
 OVERLAP = Rule(
@@ -56,15 +57,8 @@ LARGE = Rule(
     "W113",
     "larger than allowed",
     severity=Severity.WARNING,
-    why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
+    why="The setting max_wheel_size or max_file_size is a budget: of an index, or of your users.",
     remedy="Find out what grew, and drop or split it; or raise the setting.",
-)
-FIELD = Rule(
-    "W118",
-    "a part of a header that readers take for different things",
-    why="Extra fields that are cut off, doubled, needless or wrong; a name in two encodings; an unknown version. pip, "
-    "uv or the package index refuse such wheels, or install another file.",
-    remedy=REBUILD,
 )
 UNUSUAL = Rule(
     "W119",
@@ -78,7 +72,7 @@ BY_FAULT: Final = {
     Fault.UNREADABLE: UNREADABLE,
     Fault.DUPLICATE: DUPLICATE,
     Fault.MISMATCH: MISMATCH,
-    Fault.FIELD: FIELD,
+    Fault.FIELD: MISMATCH,
     Fault.UNUSUAL: UNUSUAL,
     Fault.OVERLAP: OVERLAP,
     Fault.STRAY: STRAY,
@@ -88,7 +82,10 @@ BY_FAULT: Final = {
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at the archive."""
+    faults = {trouble.fault for trouble in wheel.archive.troubles}
     for trouble in wheel.archive.troubles:
+        if trouble.fault is Fault.STRAY and Fault.MISMATCH in faults:
+            continue  # Where records contradict each other about sizes, the rest belongs to nobody.
         yield BY_FAULT[trouble.fault].finding(wheel.filename, trouble.member, trouble.evidence)
     readable = {member.name: member.readable for member in wheel.archive.members}
     for facts in wheel.files.values():
@@ -100,9 +97,6 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 def _budgets(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     if 0 < settings.max_wheel_size < wheel.size:
         evidence = f"the wheel has {wheel.size} bytes, max_wheel_size is {settings.max_wheel_size}"
-        yield LARGE.finding(wheel.filename, "", evidence)
-    if 0 < settings.max_files < len(wheel.files):
-        evidence = f"the wheel has {len(wheel.files)} files, max_files is {settings.max_files}"
         yield LARGE.finding(wheel.filename, "", evidence)
     for facts in wheel.files.values():
         if 0 < settings.max_file_size < facts.size:

@@ -1,7 +1,6 @@
 """W501 to W517: nothing in a wheel that was not meant to be published, and nothing where other packages have theirs."""
 
 import posixpath
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -37,13 +36,6 @@ INIT = Rule(
     why="It makes site-packages itself a package and clashes with every other wheel that has this fault.",
     remedy="Put it into a directory of its own.",
 )
-SAME = Rule(
-    "W515",
-    "files of the same content",
-    severity=Severity.NOTE,
-    why="Each is downloaded and stored: a link was turned into copies, perhaps, or a file was packaged twice.",
-    remedy="Keep one of them, and let the others be launchers, forwarders or small wrappers.",
-)
 RUNS_CODE = Rule(
     "W517",
     "a .pth file that runs code",
@@ -61,13 +53,13 @@ NAMES: Final = frozenset((
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at what the files are, what they hold, and where they lie."""
+    del settings
     for facts in wheel.files.values():
         driver = (facts.content or b"").decode("utf-8", "replace").strip() if is_driver_name(facts.path) else ""
         if driver.startswith("/") or facts.build_paths:
             evidence = driver or ", ".join(facts.build_paths[:3])
             yield CONFIGURED_PATH.finding(wheel.filename, facts.path, evidence)
     yield from _places(wheel)
-    yield from _same(wheel, settings.duplicate_size)
 
 
 def _places(wheel: Wheel) -> Iterator[Finding]:
@@ -97,14 +89,3 @@ def _is_mark(path: str, wheel: Wheel) -> bool:
     """Whether a file is the empty mark with which an SDK's package owns its tree: `{tree}/.{distribution}`."""
     name = posixpath.basename(path)
     return name.startswith(".") and canonicalize_name(name[1:]) == wheel.name and not wheel.files[path].size
-
-
-def _same(wheel: Wheel, least: int) -> Iterator[Finding]:
-    copies: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
-    for facts in wheel.files.values():
-        if facts.sha256 and facts.size >= max(least, 1):
-            copies[facts.sha256, facts.size].append(facts.path)
-    for (_, size), paths in sorted(copies.items(), key=lambda item: item[1]):
-        if len(paths) > 1:
-            evidence = f"{len(paths)} files of {size} bytes: {', '.join(paths[:3])}"
-            yield SAME.finding(wheel.filename, paths[1], evidence)

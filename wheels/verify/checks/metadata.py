@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from packaging.metadata import Metadata
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -70,12 +69,6 @@ ABSENT_MODULE = Rule(
     why="The command is installed, and ends with ModuleNotFoundError; a plugin cannot be loaded.",
     remedy="Correct the name, or package the module.",
 )
-IMPORTS = Rule(
-    "W311",
-    "METADATA promises an import that the wheel does not have",
-    why="Tools suggest the package for it, and may refuse another with it. No name may be in both fields (PEP 794).",
-    remedy="Let the build tool compute Import-Name and Import-Namespace.",
-)
 
 
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
@@ -119,7 +112,6 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
         yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")
     if wheel.version is not None and metadata.version != wheel.version:
         yield NAME.finding(wheel.filename, path, f"Version is {metadata.version}, the wheel's is {wheel.version}")
-    yield from _imports(wheel, metadata, path)
     for file in metadata.license_files or ():
         places = [f"{wheel.dist_info}/licenses/{file}", f"{wheel.dist_info}/{file}"]
         if not any(place in wheel.files for place in places):
@@ -128,18 +120,6 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
         yield DESCRIPTION.finding(wheel.filename, path, "there is no description")
     elif not metadata.description_content_type:
         yield DESCRIPTION.finding(wheel.filename, path, "Description-Content-Type is missing")
-
-
-def _imports(wheel: Wheel, metadata: Metadata, path: str) -> Iterator[Finding]:
-    names, namespaces = (
-        {one.partition(";")[0].strip() for one in values or ()}
-        for values in (metadata.import_names, metadata.import_namespaces)
-    )
-    for name in sorted(names & namespaces):
-        yield IMPORTS.finding(wheel.filename, path, f"{name} is in Import-Name and in Import-Namespace")
-    for name in sorted(names | namespaces):
-        if not _has_module(wheel, name):
-            yield IMPORTS.finding(wheel.filename, path, f"there is no {name}")
 
 
 def _entry_points(wheel: Wheel) -> Iterator[Finding]:

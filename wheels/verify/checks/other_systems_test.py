@@ -9,10 +9,6 @@ from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import METADATA, Sample
 from wheels.verify.engine import Request, verify
 
-MACHO = b"\xcf\xfa\xed\xfe\x07\0\0\x01" + bytes(56)
-FAT_MACHO = b"\xca\xfe\xba\xbe\0\0\0\2" + bytes(56)
-JAVA = b"\xca\xfe\xba\xbe\0\0\0\x34" + bytes(56)
-
 
 def rules(folder: Path, sample: Sample) -> dict[str, str]:
     """Return the rules that a wheel breaks, with their severities."""
@@ -48,20 +44,11 @@ def test_the_c_library_of_each_system(needed: str, platform: str, is_missing: bo
         ("a/lib.dll", PeSample().build(), True),
         ("a/lib.pyd", PeSample().build(), True),
         ("a/launcher.exe", PeSample(dll=False).build(), False),
-        ("a/lib.dylib", MACHO, True),
-        ("a/lib.so", FAT_MACHO, True),
-        ("a/Main.class", JAVA, False),
         ("a/lib.so", ElfSample(soname="lib.so").build(), True),
     ],
 )
 def test_libraries_in_a_wheel_for_any_platform(name: str, data: bytes, is_code: bool, tmp_path: Path) -> None:
     assert ("W306" in rules(tmp_path, Sample({name: data}, tag="py3-none-any"))) == is_code
-
-
-def test_mach_o_is_mentioned(tmp_path: Path) -> None:
-    for tag in ("py3-none-macosx_11_0_arm64", "py3-none-linux_x86_64"):
-        assert rules(tmp_path, Sample({"a/lib.dylib": MACHO, "a/A.class": JAVA}, tag=tag))["W425"] == "note"
-    assert "W425" not in rules(tmp_path, Sample({"a/A.class": JAVA}))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""W421 to W424: each DLL and EXE in a wheel for Windows is for it, and can be loaded (Microsoft, "PE Format").
+"""W421 to W423: each DLL and EXE in a wheel for Windows is for it, and can be loaded (Microsoft, "PE Format").
 
 Data in wheels for other systems is not checked. W416 finds files for another CPU.
 """
@@ -14,7 +14,7 @@ from wheels.verify.checks.elf import MACHINE, linked_files
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
-from wheels.verify.windows import PLATFORMS, c_runtime, is_debug_runtime, is_for_windows
+from wheels.verify.windows import PLATFORMS, is_debug_runtime, is_for_windows
 
 DAMAGED = Rule(
     "W421",
@@ -35,19 +35,6 @@ DEBUG_RUNTIME = Rule(
     why="Only machines with Visual Studio have it, and its licence forbids passing it on.",
     remedy="Build with /MD, the release configuration (CMAKE_BUILD_TYPE=Release).",
 )
-RUNTIMES = Rule(
-    "W424",
-    "several C runtimes",
-    severity=Severity.NOTE,
-    why="Each has its own heap, files and locale: memory that one allocates, another cannot free.",
-    remedy="Build all of the package with one compiler, if its libraries pass memory or files to each other.",
-)
-#: Machine of a platform tag -> other Machines whose programs it runs as well; their DLLs serve these programs.
-_RUN_AS_WELL: Final = {
-    c.IMAGE_FILE_MACHINE_AMD64: (c.IMAGE_FILE_MACHINE_I386,),
-    c.IMAGE_FILE_MACHINE_ARM64: (c.IMAGE_FILE_MACHINE_AMD64, c.IMAGE_FILE_MACHINE_I386),
-    c.IMAGE_FILE_MACHINE_I386: (),
-}
 #: No image is smaller than the header for DOS, in bytes.
 _DOS_HEADER: Final = 64
 #: The CPUs of systems; other ELF files are for other processors, such as GPUs.
@@ -76,29 +63,15 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     for path, image in images(wheel):
         if debug := [name for name in (*image.libraries, *image.delayed_libraries) if is_debug_runtime(name)]:
             yield DEBUG_RUNTIME.finding(wheel.filename, path, f"needs {', '.join(debug)}")
-    yield from _runtimes(wheel)
 
 
 def _machines(wheel: Wheel) -> Iterator[Finding]:
     platforms = sorted({tag.platform for tag in wheel.tags})
     wanted = {PLATFORMS[one] for one in platforms}
-    running = {machine for one in wanted for machine in _RUN_AS_WELL[one]}
-    started = {image.machine for _, image in images(wheel) if not image.is_dll} & running
     for path, image in images(wheel):
-        # Managed code says x86 and runs anywhere.
-        allowed = wanted | (started if image.is_dll and not image.is_managed else running | {c.IMAGE_FILE_MACHINE_I386})
+        # Managed code says x86 and runs anywhere; Windows runs programs of 32 bits on all machines.
+        allowed = wanted if image.is_dll and not image.is_managed else wanted | {c.IMAGE_FILE_MACHINE_I386}
         if image.machine not in allowed:
             machine = MACHINES.get(image.machine, "no CPU that packages are made for")
             evidence = f"Machine is {image.machine:#x} ({machine}); expected the Machine of {', '.join(platforms)}"
             yield MACHINE.finding(wheel.filename, path, evidence)
-
-
-def _runtimes(wheel: Wheel) -> Iterator[Finding]:
-    users: dict[str, str] = {}
-    for path, image in images(wheel):
-        for name in image.libraries:
-            if (runtime := c_runtime(name)) is not None:
-                users.setdefault(runtime, path)
-    if len(users) > 1:
-        evidence = "; ".join(f"{runtime} by {path}" for runtime, path in sorted(users.items()))
-        yield RUNTIMES.finding(wheel.filename, "", evidence)

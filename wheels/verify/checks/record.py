@@ -31,15 +31,9 @@ ABSENT = Rule(
     why="Installers that verify the wheel refuse it.",
     remedy=REMEDY,
 )
-DIGEST = Rule(
+CHANGED = Rule(
     "W204",
-    "a file has another digest than RECORD says",
-    why="The file was changed after the wheel was made, or RECORD was.",
-    remedy=REMEDY,
-)
-SIZE = Rule(
-    "W205",
-    "a file has another size than RECORD says",
+    "a file has another size or digest than RECORD says",
     why="The file was changed after the wheel was made, or RECORD was.",
     remedy=REMEDY,
 )
@@ -95,19 +89,19 @@ def _row(wheel: Wheel, number: int, row: Sequence[str]) -> Iterator[Finding]:
 
 
 def _file(wheel: Wheel, facts: FileFacts, digest: str, size: str) -> Iterator[Finding]:
+    """Compare one file; where the size is another one, the digest is so, too."""
     algorithm, _, text = digest.partition("=")
-    if algorithm not in STRONG:
+    if size.isascii() and size.isdecimal() and int(size[:20]) != facts.size:
+        yield CHANGED.finding(wheel.filename, facts.path, f"RECORD says {size} bytes, the file has {facts.size}")
+    elif algorithm not in STRONG:
         yield FORM.finding(wheel.filename, facts.path, f"digest {digest!r}; expected one of {', '.join(STRONG)}")
     elif facts.sha256 and text != (wanted := encoded(_digest(wheel, facts, algorithm))):
         if text.replace("+", "-").replace("/", "_").rstrip("=") == wanted:
             yield FORM.finding(wheel.filename, facts.path, f"digest {text!r}; expected urlsafe, unpadded {wanted!r}")
         else:
-            yield DIGEST.finding(wheel.filename, facts.path, f"RECORD says {text!r}, the file has {wanted!r}")
-    if size != str(facts.size):
-        if size.isascii() and size.isdecimal() and int(size[:20]) != facts.size:
-            yield SIZE.finding(wheel.filename, facts.path, f"RECORD says {size} bytes, the file has {facts.size}")
-        else:
-            yield FORM.finding(wheel.filename, facts.path, f"size {size!r}; expected {str(facts.size)!r}")
+            yield CHANGED.finding(wheel.filename, facts.path, f"RECORD says {text!r}, the file has {wanted!r}")
+    elif size != str(facts.size):
+        yield FORM.finding(wheel.filename, facts.path, f"size {size!r}; expected {str(facts.size)!r}")
 
 
 def _digest(wheel: Wheel, facts: FileFacts, algorithm: str) -> str:

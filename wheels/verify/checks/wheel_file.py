@@ -10,7 +10,6 @@ from email.policy import compat32
 
 from packaging.tags import parse_tag
 
-from wheels.verify.checks.mach_o import is_mach_o
 from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import FileFacts, Wheel
 from wheels.verify.settings import Settings
@@ -69,9 +68,7 @@ def _kind(facts: FileFacts) -> str:
     """Say which code of one platform a file is; empty for none. Programs of Windows can be data: pip has launchers."""
     if facts.elf is not None:
         return "an ELF file"
-    if facts.pe is not None and facts.pe.is_dll:
-        return "a DLL"
-    return "a Mach-O file" if is_mach_o(facts) else ""
+    return "a DLL" if facts.pe is not None and facts.pe.is_dll else ""
 
 
 def _tags(wheel: Wheel, path: str, lines: list[str]) -> Iterator[Finding]:

@@ -1,11 +1,11 @@
-"""D101 to D103, D106, D107, D109: a library has code for all targets that it is for, and packages have no other code.
+"""D101 to D103, D106, D107: a library has code for all targets that it is for, and packages have no other code.
 
-Of these targets the coverage table is the measure, if there is one, else the union of what the library itself has.
+The measure is the union of what the library itself has.
 What is missing for one reason is one finding, about all targets and files that lack the same. Code that no GPU can load
 which a package is for is ballast: everybody downloads it, and nobody runs it.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from lib.coverage.table import collect, refused
@@ -21,7 +21,6 @@ from wheels.verify.device.rules import (
     NO_VARIANT,
     NOT_CHOSEN,
     OTHER_CODE,
-    OTHER_FAMILY,
     UNEVEN,
     listed,
 )
@@ -127,29 +126,20 @@ def _places(copy: Copy, lacking: Collection[CodePlace]) -> str:
     return "; ".join(said)
 
 
-def check_ballast(package: Package, owned: Owned) -> Iterator[Finding]:
-    """Check the libraries and archives of a package that is for one target or family.
+def check_ballast(package: Package, owned: Owned, misplaced: Collection[str]) -> Iterator[Finding]:
+    """Check the libraries and archives of a package that must have no other code, without `misplaced` files.
 
-    Files with code for the same other targets are one finding. Libraries for a family are mostly built for more
-    targets than are in the family's name: that is worth one note for the package.
+    Files with code for the same other targets are one finding.
     """
     found: dict[tuple[TargetId, ...], list[str]] = defaultdict(list)
-    sizes: Counter[TargetId] = Counter()
     for path, facts in device_files(package).items():
-        useless = {code: size for code, size in facts.sizes.items() if not owned.can_use(code)}
-        if useless:
-            found[tuple(sorted(useless)) if owned.is_exact else ()].append(path)
-            sizes.update(useless)
+        useless = tuple(sorted(code for code in facts.sizes if not owned.can_use(code)))
+        if useless and path not in misplaced:
+            found[useless].append(path)
     for targets, paths in sorted(found.items()):
-        if owned.is_exact:
-            total = sum(device_files(package)[path].sizes.get(target, 0) for path in paths for target in targets)
-            evidence = f"{total} bytes of code that {owned.target} cannot load{_more(paths)}"
-            yield OTHER_CODE.finding(package.filename, paths[0], evidence, map(str, targets))
-        else:
-            evidence = (
-                f"{len(paths)} files with {sum(sizes.values())} bytes of code that no GPU of {owned.target} can load"
-            )
-            yield OTHER_FAMILY.finding(package.filename, "", evidence, map(str, sorted(sizes)))
+        total = sum(device_files(package)[path].sizes.get(target, 0) for path in paths for target in targets)
+        evidence = f"{total} bytes of code that {owned.target} cannot load{_more(paths)}"
+        yield OTHER_CODE.finding(package.filename, paths[0], evidence, map(str, targets))
 
 
 def _more(paths: list[str]) -> str:

@@ -9,7 +9,7 @@ one family, have copies of a library, each with a part of its code: these are on
 
 import posixpath
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -102,25 +102,11 @@ def check_entries(package: Package, top: str, packages: Sequence[Package]) -> It
         if archives is None or not archives.numbers or not facts.wrappers:
             continue
         wanted, there = frozenset(facts.wrappers), archives.numbers
-        said = [
-            *_differing("no archive has", wanted - there, archives.name),
-            *_differing("no wrapper asks for", there - wanted, archives.name),
-            *(f"{count} wrappers ask for #{number}" for number, count in _repeated(facts.wrappers)),
-        ]
         if wanted != there:
             targets = tuple(sorted({str(code) for number in there for code in archives.codes(number)}))
-            evidence = f"{len(facts.wrappers)} wrappers, {len(there)} entries in archives: {'; '.join(said)}"
+            numbers = ", ".join(f"#{number}" for number in sorted(wanted ^ there)[:5])
+            evidence = f"{len(wanted)} bundles, {len(there)} in archives; only one of the two has {numbers}"
             yield ENTRIES.finding(package.filename, path, evidence, targets)
-
-
-def _differing(what: str, numbers: frozenset[int], name: str) -> Iterator[str]:
-    if numbers:
-        shown = ", ".join(f"#{number}" for number in sorted(numbers)[:5]) + (", …" if len(numbers) > 5 else "")
-        yield f"{what} {len(numbers)} of {name} ({shown})"
-
-
-def _repeated(wrappers: Sequence[int]) -> list[tuple[int, int]]:
-    return sorted((number, count) for number, count in Counter(wrappers).items() if count > 1)
 
 
 def why_missing(archives: Archives, target: TargetId) -> str:

@@ -10,7 +10,7 @@ NO_CODE: Final = Rule(
     "D101",
     "a library has no device code for a GPU target that it should have code for",
     why="On such a GPU the library fails when it is used (hipErrorNoBinaryForGpu), although it was installed for it.",
-    remedy="Build the library for this target as well. If that is not intended, correct the coverage table.",
+    remedy="Build the library for this target as well.",
 )
 NO_VARIANT: Final = Rule(
     "D102",
@@ -54,14 +54,7 @@ NARROW: Final = Rule(
     "a library that has no code for some of the GPU targets",
     severity=Severity.NOTE,
     why="It fails there when it is used, while other libraries work. It can be intended, or a build gone wrong.",
-    remedy="If it is not intended, build the library for these targets. A coverage table says what has to be there.",
-)
-OTHER_FAMILY: Final = Rule(
-    "D109",
-    "device code for GPUs outside of the family that the package is for",
-    severity=Severity.NOTE,
-    why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
-    remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
+    remedy="If it is not intended, build the library for these targets.",
 )
 LACKS_BASE: Final = Rule(
     "D110",
@@ -74,12 +67,6 @@ ENTRIES: Final = Rule(
     "a library asks for other bundles than its archives of device code have",
     why="HIP looks for each bundle by its number: kernels of those that are not there fail on every GPU.",
     remedy="Split the library again with a tool that numbers bundles as its wrappers do, or leave its code inside.",
-)
-UNLISTED: Final = Rule(
-    "D112",
-    "device code that the coverage table does not list",
-    why="The table says what there is; so it is out of date, or the code is not meant to be published.",
-    remedy="Accept it in the table, or leave the code out.",
 )
 NOT_CHOSEN: Final = Rule(
     "D113",

@@ -7,8 +7,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from lib.common.distributions import Distributions, PackageNames
-from lib.plan.windows_names import upper_of
-from wheels.verify.finding import Finding, Rule, Severity
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.wheel_set.loader import Installation, outward
 from wheels.verify.wheel_set.model import DevelTree, Package
 
@@ -36,14 +35,6 @@ SECOND_COPY = Rule(
     why="A process that loads both has two instances of the library, and the two can differ after an upgrade.",
     remedy="Let the development package have a link to the runtime package's file.",
 )
-ONLY_THERE = Rule(
-    "S156",
-    "a library is only in the development package",
-    severity=Severity.NOTE,
-    why="What needs it runs where the development package is installed, and nowhere else: perhaps no runtime package "
-    "takes its artifact, or a pattern leaves it out.",
-    remedy="Add it to a runtime package; or leave it out of both if nobody needs it.",
-)
 #: What makes a tree a Python package; each has its own.
 MODULE: Final = "__init__.py"
 #: Roles of the packages whose trees the development tree mirrors.
@@ -61,8 +52,6 @@ def check_devel(package: Package, selector: Distributions | None, whole: Install
     for path, text in sorted(devel.links.items()):
         if not _leads_somewhere(devel, path, text, whole):
             yield DANGLING.finding(package.filename, devel.archive, f"{path} -> {text}")
-    for path, name in _libraries(package, devel, whole):
-        yield ONLY_THERE.finding(package.filename, devel.archive, f"{path}: no other package has {name}")
     mirrored = _mirrored(selector)
     for owner in whole.packages:
         tree = mirrored.get(owner.name)
@@ -70,20 +59,6 @@ def check_devel(package: Package, selector: Distributions | None, whole: Install
             top, _, below = source.partition("/")
             if top == tree and below not in ("", MODULE):
                 yield from _check_mirror(package, devel, f"{devel.tree}/{below}", source, owner)
-
-
-def _libraries(package: Package, devel: DevelTree, whole: Installation) -> Iterator[tuple[str, str]]:
-    """Yield the libraries of the tree that no other package has: path, and SONAME or name of the DLL."""
-    others = [other for other in whole.packages if other.name != package.name]
-    if package.is_windows:
-        known = {upper_of(posixpath.basename(path)) for other in others for path in other.files}
-        names = {path: posixpath.basename(path) for path, image in devel.images.items() if image.is_dll}
-        yield from ((path, name) for path, name in sorted(names.items()) if upper_of(name) not in known)
-        return
-    sonames = {linked.soname for other in others for linked in other.linked.values()}
-    for path, linked in sorted(devel.linked.items()):
-        if linked.soname and linked.soname not in sonames:
-            yield path, linked.soname
 
 
 def _leads_somewhere(devel: DevelTree, path: str, text: str, whole: Installation) -> bool:

@@ -14,7 +14,7 @@ from lib.pe.constants import DLL_DIRECTORIES
 from lib.pe.model import PeImage
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.settings import Settings
-from wheels.verify.wheel_set.closure import circles, closure
+from wheels.verify.wheel_set.closure import closure
 from wheels.verify.wheel_set.loader import expand
 from wheels.verify.wheel_set.model import DevelTree, Package
 from wheels.verify.windows import is_debug_runtime, is_redistributable, is_system
@@ -122,14 +122,6 @@ SYMBOL = Rule(
     why="Windows stops: `The procedure entry point could not be located`. The file was linked with another DLL.",
     remedy="Ship the DLL that the file was built with, or build the file with the DLL that ships.",
 )
-CIRCLE = Rule(
-    "S178",
-    "DLLs of several packages need each other in a circle",
-    severity=Severity.WARNING,
-    why="There is no order in which each is loaded by its full path after all that it needs: finding them depends on "
-    "the directories that the process names, or on PATH.",
-    remedy="Move what both need into a DLL of its own, or put all of the circle into one package.",
-)
 #: Roles of the packages whose DLLs the selector's runtime finds.
 _SEARCHED: Final = ("core", "libraries")
 
@@ -170,7 +162,6 @@ def check_importing(
             yield REDISTRIBUTABLE.finding(package.filename, paths[0], f"needs {name}{more}")
         if package.devel and not package.devel.damage:
             yield from _devel(package, package.devel, expand(package.devel, whole.paths, packages)[0], there)
-    yield from _circles(whole)
 
 
 def _devel(
@@ -254,19 +245,3 @@ def _symbols(package: Package, path: str, alone: Dlls, there: Callable[[str], bo
             more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
             said = ", ".join(one if isinstance(one, str) else f"ordinal {one}" for one in lacking[:3])
             yield SYMBOL.finding(package.filename, path, f"imports {said}{more} of {name}, and {found} lacks that")
-
-
-def _circles(whole: Dlls) -> Iterator[Finding]:
-    """Look for circles of DLLs that belong to several packages."""
-    graph = {path: _needs(whole, path, image) for path, image in sorted(whole.images.items())}
-    for circle in circles(graph):
-        owners = [whole.owners[path].name for path in circle]
-        if len(set(owners)) > 1:
-            first = min(range(len(circle)), key=lambda at: circle[at])
-            ordered = [*circle[first:], *circle[: first + 1]]
-            yield CIRCLE.finding(whole.owners[ordered[0]].filename, ordered[0], " needs ".join(ordered))
-
-
-def _needs(whole: Dlls, path: str, image: PeImage) -> list[str]:
-    found = (whole.find(path, name) for name in image.libraries if not is_system(name))
-    return sorted({one for one in found if one is not None and one in whole.images})

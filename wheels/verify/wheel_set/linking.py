@@ -3,12 +3,10 @@
 Each file is loaded by itself, with the package that brings it and all that this requires: so any library can be opened
 first. What only the whole set has, or only a library's users bring with them, is said apart. Libraries that may be
 opened at run time by their name (dlopen(3)) are constants of programs; nobody can tell with which directory put before
-the name, so it is enough that the set has a file of that name anywhere. Where tags promise no C library (a plain
-`linux_x86_64`), one note says which glibc the set needs.
+the name, so it is enough that the set has a file of that name anywhere.
 """
 
 import posixpath
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
@@ -83,13 +81,6 @@ UNVERSIONED = Rule(
     severity=Severity.WARNING,
     why="The file was linked against another build of the library; the loader binds whatever has the name.",
     remedy="Ship the library that the file was built with.",
-)
-NEEDS_GLIBC = Rule(
-    "S113",
-    "the lowest glibc that the set needs, which no tag says",
-    severity=Severity.NOTE,
-    why="Wheels tagged linux_x86_64 are installed on every Linux; on one with an older glibc the file does not load.",
-    remedy="Tell users; or name it as manylinux_2_N, with `platform_tag` of the wheel's rule.",
 )
 NOT_THERE = Rule(
     "S141",
@@ -198,41 +189,6 @@ def _versions(package: Package, linked: Linked, name: str, provider: Linked) -> 
         has = ", ".join(sorted(one for one in provider.provides if one != provider.soname))
         evidence = f"wants {version} of {name}, and {provider.path} has {has}"
         yield VERSION.finding(package.filename, linked.path, evidence)
-
-
-_VERSION: Final = re.compile(r"GLIBC_(\d+)\.(\d+)(?:\.\d+)?")
-#: The oldest glibc that package indexes have a tag for (manylinux2014). Every system for wheels has it.
-OLDEST: Final = (2, 17)
-
-
-def check_oldest(packages: Sequence[Package]) -> Iterator[Finding]:
-    """Report the file that needs the newest glibc, if no tag of its wheel promises one; only the first such file."""
-    newest = max(_needs(packages), key=lambda one: one[0], default=None)
-    if newest is not None and newest[0] > OLDEST:
-        version, package, path, symbol, library = newest
-        evidence = f"glibc {version[0]}.{version[1]}: it needs {symbol} of {library}"
-        yield NEEDS_GLIBC.finding(package.filename, path, evidence)
-
-
-def _needs(packages: Sequence[Package]) -> Iterator[tuple[tuple[int, int], Package, str, str, str]]:
-    """Yield versions of glibc that are needed: number, package, file, version as the file has it, library."""
-    for package in packages:
-        for path, linked in sorted(package.linked.items()) if _is_plain(package) else ():
-            for library, versions in sorted(linked.requires.items()):
-                for symbol in versions:
-                    if match := _VERSION.fullmatch(symbol):
-                        yield (int(match[1]), int(match[2])), package, path, symbol, library
-
-
-def _is_plain(package: Package) -> bool:
-    """Whether a tag of the package names Linux and no C library."""
-    for platform in {tag.platform for tag in package.tags}:
-        try:
-            if any(promise.policy is None for promise in promises(platform)):
-                return True
-        except ToolError:
-            continue  # Of another system.
-    return False
 
 
 def check_opening(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:

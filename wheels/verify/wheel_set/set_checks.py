@@ -1,17 +1,14 @@
-"""S101 to S178: what lies between the distributions of a set, as they are installed together in one site-packages.
+"""S101 to S177: what lies between the distributions of a set, as they are installed together in one site-packages.
 
-A launcher, which replaces a link, has to find its program. Each artifact in a wheel has to come under a licence, as far
-as the wheel tells: its bill of materials (PEP 770, CycloneDX) names one, or a licence text; or the wheel as a whole has
-both an expression and a text (PEP 639). Without a bill of materials the wheel stands for its artifacts.
+A launcher, which replaces a link, has to find its program. A wheel has to come under a licence.
 
 Of several distributions of one name one is installed. What each package is sure to have beside it is what it requires;
 see `wheels.verify.wheel_set.closure`.
 """
 
-import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 from lib.elf.reader import is_elf
 from lib.elf.source import ElfError, Source
@@ -29,92 +26,31 @@ from wheels.verify.wheel_set.model import Package
 
 UNLICENSED = Rule(
     "S161",
-    "an artifact without a licence",
+    "a wheel without a licence",
     severity=Severity.WARNING,
     why="Nobody may use or pass on what comes without a licence, and most licences ask that their text goes along.",
-    remedy="Give License-Expression and License-File, or the artifact's licence in the bill of materials.",
+    remedy="Give License-Expression and License-File.",
 )
-NO_TEXT = Rule(
-    "S162",
-    "the bill of materials names a licence text that is not in the wheel",
-    why="The licence's text has to go along with what it is for.",
-    remedy="Package the text at this path, or correct the bill of materials.",
-)
-UNREADABLE_BOM = Rule(
-    "S163",
-    "a bill of materials that cannot be read",
-    why="Scanners find nothing of what the wheel is made from.",
-    remedy="Write it as CycloneDX JSON (ECMA-424).",
-)
-
-_SUFFIX: Final = ".cdx.json"
-#: What the references of artifacts in our bills of materials begin with, and the property for a licence text.
-_ARTIFACT: Final = "artifact:"
-_LICENSE_FILE: Final = ":artifact:license-file"
 
 
 def check_licences(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
-    """Check one wheel; one without a .dist-info directory is none."""
+    """Check one wheel: an expression (License, or a classifier, in old metadata) and a text (PEP 639)."""
     del settings
-    if wheel.dist_info is None:
-        return
-    lacks = _lacks(wheel)
-    seen = False
-    for path, facts in sorted(wheel.files.items()):
-        if path.startswith(f"{wheel.dist_info}/sboms/") and path.endswith(_SUFFIX) and facts.content is not None:
-            try:
-                artifacts = list(_artifacts(json.loads(facts.content)))
-            except (ValueError, TypeError, AttributeError, RecursionError) as error:
-                yield UNREADABLE_BOM.finding(wheel.filename, path, f"expected CycloneDX JSON: {error}")
-                continue
-            seen = True
-            for name, licensed, texts in artifacts:
-                yield from _check_artifact(wheel, path, name, texts)
-                if lacks and not licensed and not texts:
-                    yield UNLICENSED.finding(
-                        wheel.filename, path, f"{name} has no licence there, and the wheel {lacks}"
-                    )
-    if lacks and not seen:
-        yield UNLICENSED.finding(wheel.filename, "", f"the wheel {lacks}")
-
-
-def _lacks(wheel: Wheel) -> str:
-    """Say what the wheel lacks of a licence for all of it; empty if nothing."""
     content = wheel.text("METADATA")
     if content is None:
-        return ""  # W302 says so.
+        return  # W302 says so.
     raw = raw_metadata(content)
     classified = any(one.startswith("License ::") for one in raw.get("classifiers", ()))
     if not (raw.get("license_expression") or raw.get("license") or classified):
-        return "has no License-Expression"
-    if raw.get("license_files"):
-        return ""  # Whether the text is there, W307 says.
-    texts = [path for path in wheel.files if path.startswith(f"{wheel.dist_info}/") and _is_licence(path)]
-    return "" if texts else "has no licence text (License-File)"
+        yield UNLICENSED.finding(wheel.filename, "", "has no License-Expression")
+    # Whether the text of a License-File is there, W307 says.
+    elif not (raw.get("license_files") or any(_is_licence(wheel, path) for path in wheel.files)):
+        yield UNLICENSED.finding(wheel.filename, "", "has no licence text (License-File)")
 
 
-def _is_licence(path: str) -> bool:
-    return path.rpartition("/")[2].upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))
-
-
-def _artifacts(document: Any) -> Iterator[tuple[str, bool, list[str]]]:
-    """Yield name, whether there is a licence, and licence texts (paths in the tree) of each artifact."""
-    for component in document.get("components", ()):
-        if str(component.get("bom-ref", "")).startswith(_ARTIFACT):
-            properties = component.get("properties", ())
-            texts = [str(one.get("value")) for one in properties if str(one.get("name")).endswith(_LICENSE_FILE)]
-            yield str(component.get("name")), bool(component.get("licenses")), texts
-
-
-def _check_artifact(wheel: Wheel, path: str, name: str, texts: list[str]) -> Iterator[Finding]:
-    for text in texts:
-        if not any(file == text or file.endswith(f"/{text}") for file in wheel.files) and not _has_devel(wheel):
-            yield NO_TEXT.finding(wheel.filename, path, f"{name} has the licence text {text}")
-
-
-def _has_devel(wheel: Wheel) -> bool:
-    """Whether the tree of the wheel is in an archive, which has the texts."""
-    return any(file.rpartition("/")[2].startswith("_devel.tar") for file in wheel.files)
+def _is_licence(wheel: Wheel, path: str) -> bool:
+    named = path.rpartition("/")[2].upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE"))
+    return named and path.startswith(f"{wheel.dist_info}/")
 
 
 STARTS_NOTHING = Rule(
@@ -179,14 +115,13 @@ def check_set(distributions: DistributionSet, settings: Settings) -> Iterator[Fi
     # What is for any platform is looked at with each: what is found twice is one finding.
     groups = list(by_platform(packages))
     yield from dict.fromkeys(finding for together in groups for finding in _check_together(together, settings))
-    yield from check_device_code(groups, settings, distributions.target)
+    yield from check_device_code(groups, distributions.target)
 
 
 def _check_together(packages: Sequence[Package], settings: Settings) -> Iterator[Finding]:
     names = by_name(packages)
     selectors = [package.selector for package in packages if package.selector]
     yield from linking.check_linking(packages, names, settings)
-    yield from linking.check_oldest(packages)
     yield from owners.check_owners(packages)
     yield from owners.check_libraries(packages)
     if any(package.is_windows for package in packages):
