@@ -145,7 +145,7 @@ tools/fetch/catalog/one_archive.py: an archive that is cut between two members i
 tools/fetch/lock/tool.py: the first of two mirrors is lost | "--mirror", action="append" => "--mirror", nargs=1
 tools/fetch/lock/tool.py: a mirror need not be a URL | [check_base_url(url) for url in args.mirror] => args.mirror
 tools/fetch/lock/web.py: a server fills the memory in place of a checksum
-if limit is not None and size > limit: => if limit is not None and len(chunk) > limit:
+if len(content) > SMALL: => if len(chunk) > SMALL:
 tools/fetch/debian/apt.py: packages are unpacked under the names of others
 return [files[one.name] for one in packages] => return [files[name] for name in sorted(files)]
 tools/fetch/debian/tool.py: a suite must have all optional packages
