@@ -64,7 +64,7 @@ lib/elf/moves.py: the loader reads beyond, or not all of, a string table that ha
 lib/pe/image.py: a string that is longer than a piece is read wrongly
 self._read(at, min(PIECE, in_memory), what) => self._read(address, min(PIECE, in_memory), what)
 lib/pe/model.py: bytes that are only in memory are read from the next section's
-0 <= at < min(section.size_in_memory, section.size_of_raw_data) => 0 <= at < section.size_in_memory
+0 <= at < section.size_in_file => 0 <= at < section.size_in_memory
 lib/pe/reader.py: DLLs that are loaded late are needed by nobody
 (*_read_imports(image, header), *_read_delayed(image, header)) => tuple(_read_imports(image, header))
 lib/device/inflate.py: a decompression bomb is inflated | stored * MAX_RATIO + => stored * MAX_RATIO * MAX_RATIO +
