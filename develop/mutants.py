@@ -64,7 +64,7 @@ lib/elf/moves.py: the loader reads beyond, or not all of, a string table that ha
 lib/pe/image.py: a string that is longer than a piece is read wrongly
 self._read(at, min(PIECE, in_memory), what) => self._read(address, min(PIECE, in_memory), what)
 lib/pe/model.py: bytes that are only in memory are read from the next section's
-0 <= at < min(section.size_in_memory, section.size_of_raw_data) => 0 <= at < section.size_in_memory
+0 <= at < section.size_in_file => 0 <= at < section.size_in_memory
 lib/pe/reader.py: DLLs that are loaded late are needed by nobody
 (*_read_imports(image, header), *_read_delayed(image, header)) => tuple(_read_imports(image, header))
 lib/device/inflate.py: a decompression bomb is inflated | stored * MAX_RATIO + => stored * MAX_RATIO * MAX_RATIO +
@@ -142,12 +142,12 @@ for base in bases:\n        check_base( => for base in bases[:1]:\n        check
 tools/fetch/catalog/repository.py: a directory with a name that no label can hold is linked whole
 if (base, parent) not in made => if parent not in made
 tools/fetch/catalog/scan.py: a list ends in a traceback | except (ValueError, AttributeError) => except ValueError
-tools/fetch/catalog/one_archive.py: an archive with a hard link to a hard link is refused
-not in (*tarfile.REGULAR_TYPES, tarfile.LNKTYPE) => not in tarfile.REGULAR_TYPES
+tools/fetch/catalog/one_archive.py: an archive that is cut between two members is taken for whole
+(last + chunk)[-BLOCK:] => bytes(BLOCK)
 tools/fetch/lock/tool.py: the first of two mirrors is lost | "--mirror", action="append" => "--mirror", nargs=1
 tools/fetch/lock/tool.py: a mirror need not be a URL | [check_base_url(url) for url in args.mirror] => args.mirror
 tools/fetch/lock/web.py: a server fills the memory in place of a checksum
-if limit is not None and size > limit: => if limit is not None and len(chunk) > limit:
+if len(content) > SMALL: => if len(chunk) > SMALL:
 tools/fetch/debian/apt.py: packages are unpacked under the names of others
 return [files[one.name] for one in packages] => return [files[name] for name in sorted(files)]
 tools/fetch/debian/tool.py: a suite must have all optional packages

@@ -55,6 +55,20 @@ def fetch(apt: Apt, name: str, version: str, directory: Path) -> None:
     shutil.rmtree(downloads)
 
 
+def newest(apt: Apt, names: list[str]) -> dict[str, str]:
+    """Return the newest version of each package, of any suite of the sources. Raises ToolError if one has none.
+
+    apt-get takes packages of experimental only where their version is named.
+    """
+    found: dict[str, str] = {}
+    for line in apt.run(["apt-cache", "madison", *names], "reading the package lists", "Try again").splitlines():
+        name, version, _ = (part.strip() for part in line.split("|", 2))  # newest first
+        found.setdefault(name, version)
+    if absent := [name for name in names if name not in found]:
+        raise ToolError(f"{apt.choice.name} has no package {', '.join(absent)}; expected it in one of its suites")
+    return {name: found[name] for name in names}
+
+
 def fetch_all(release: Release, directory: Path, *, small: bool) -> list[Path]:
     """Fetch what is not there; return the unpacked packages."""
     unpacked = directory / "unpacked"
@@ -63,7 +77,7 @@ def fetch_all(release: Release, directory: Path, *, small: bool) -> list[Path]:
     if missing := [name for name in names if not (unpacked / name).is_dir()]:
         apt = Apt.with_sources(directory / "apt", sources_of(release))
         apt.update()
-        for name, version in apt.newest(missing).items():
+        for name, version in newest(apt, missing).items():
             fetch(apt, name, version, unpacked)
     return [unpacked / name for name in names]
 

@@ -1,4 +1,4 @@
-"""A bucket for tests: a run's archives, served from memory on loopback as S3 or as a plain web server does it."""
+"""A bucket for tests: a run's archives, served from memory on loopback as S3 does it."""
 
 import hashlib
 import threading
@@ -15,14 +15,10 @@ class Bucket:
     """What is served. Paths do not begin with a slash."""
 
     files: dict[str, bytes] = field(default_factory=dict)
-    #: "s3", "html" or "none".
-    listing: str = "s3"
     #: Files per page of a listing of S3's.
     page: int = 2
     #: Paths -> answers that they give before they give what they should: a status, or "break".
     trouble: dict[str, list[int | str]] = field(default_factory=dict)
-    #: Sizes that the listing says, if not the true ones.
-    said: dict[str, int] = field(default_factory=dict)
     requests: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -33,16 +29,12 @@ class Bucket:
             text = f"{hashlib.sha256(content).hexdigest()}  {path.rpartition('/')[2]}\n"
             self.files[path + ".sha256sum"] = text.encode()
 
-    def size(self, path: str) -> int:
-        """Return the size that the listing says."""
-        return self.said.get(path, len(self.files[path]))
-
     def list_s3(self, prefix: str, token: str) -> bytes:
         """Return a page of ListObjectsV2."""
         paths = sorted(path for path in self.files if path.startswith(prefix))
         start = int(token or 0)
         rows = "".join(
-            f"<Contents><Key>{escape(path)}</Key><Size>{self.size(path)}</Size></Contents>"
+            f"<Contents><Key>{escape(path)}</Key><Size>{len(self.files[path])}</Size></Contents>"
             for path in paths[start : start + self.page]
         )
         more = start + self.page < len(paths)
@@ -51,12 +43,6 @@ class Bucket:
             '<?xml version="1.0"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
             f"<IsTruncated>{'true' if more else 'false'}</IsTruncated>{rest}{rows}</ListBucketResult>"
         ).encode()
-
-    def list_html(self, directory: str) -> bytes:
-        """Return a page as nginx makes it."""
-        names = [path.removeprefix(directory) for path in sorted(self.files) if path.startswith(directory)]
-        rows = [f'<a href="{name}">{name}</a>  21-Nov-2026 10:00  {self.size(directory + name)}\n' for name in names]
-        return f'<html><body><pre><a href="../">../</a>\n{"".join(rows)}</pre></body></html>'.encode()
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -102,12 +88,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _content(self, path: str, query: dict[str, list[str]]) -> bytes | None:
         bucket = self.bucket
-        if not path and "list-type" in query and bucket.listing == "s3":
+        if not path and "list-type" in query:
             return bucket.list_s3(query["prefix"][0], query.get("continuation-token", [""])[0])
         if path in bucket.files:
             return bucket.files[path]
-        if path.endswith("/") and bucket.listing == "html":
-            return bucket.list_html(path)
         return None
 
 

@@ -3,7 +3,7 @@
 load("//rules/shared:names.bzl", "shown", "written")
 load(":options.bzl", "device_linker_options")
 load(":providers.bzl", "HipCommandsInfo")
-load(":toolchain_flags.bzl", "coverage", "own_libcxx", "toolchain_flags")
+load(":toolchain_flags.bzl", "own_libcxx", "toolchain_flags")
 
 visibility(["//hip/private"])
 
@@ -85,15 +85,13 @@ def hip_compiler(ctx, hip, cc_toolchain, context, relocatable, copts = [], host_
         struct.
     """
     flags = toolchain_flags(ctx, cc_toolchain)
-    counted = coverage(ctx, hip, cc_toolchain, flags.host)
     return struct(
-        counted = counted,
         ctx = ctx,
         device_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.device, copts + device_copts),
         header_list = _header_list(ctx, context),
         headers = context.headers,
         hip = hip,
-        host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host + counted.options, copts + host_copts),
+        host_args = _compiler_args(ctx, hip, cc_toolchain, context, flags.host, copts + host_copts),
         device_linker_options = device_linker_options(_MODES[ctx.var["COMPILATION_MODE"]] + ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + copts + device_copts),
         inputs = depset(transitive = [context.headers, cc_toolchain.all_files]),
         relocatable = relocatable,

@@ -110,7 +110,7 @@ def _hip_library_impl(ctx):
     device_library = library_of(ctx, cc_toolchain, device_code.objects, alwayslink = True, is_static = True, name = "_{}_device".format(ctx.label.name))
     linked = linking_context(
         ctx,
-        struct(linkopts = expanded_options(ctx, "linkopts") + compiler.counted.linkopts, own = library + device_library + compiler.counted.libraries),
+        struct(linkopts = expanded_options(ctx, "linkopts"), own = library + device_library),
         hip.runtime.linking_context,
         [info.linking_context for info in public + private],
     )

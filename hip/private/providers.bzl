@@ -46,7 +46,6 @@ HipToolchainInfo = provider(
         "files": "depset of File: what the programs read: their libraries, the compiler's headers, the device libraries.",
         "headers": "dict from a directory of the SDK's headers to the label of their library (string), for messages.",
         "lld": "File: the linker of device code.",
-        "profile_runtime": "File: the static library that writes the counts of coverage; None if the SDK lacks it.",
         "resource_directory": "string: clang's resource directory, relative to the execution root.",
         "root": "string: the SDK's install prefix, relative to the execution root.",
         "runtime": "CcInfo of the HIP runtime: every HIP program is compiled and linked with it.",

@@ -1,8 +1,4 @@
-"""The options that the toolchain for C++ gives a source: its features, such as sanitizers, as far as HIP sources take them.
-
-With coverage, clang counts lines in LLVM's format, which has all it needs in the object files. gcov's format has files
-beside them, which no action of HIP writes. The library that writes the counts belongs to the same release of clang.
-"""
+"""The options that the toolchain for C++ gives a source: its features, such as sanitizers, as far as HIP sources take them."""
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
@@ -12,7 +8,7 @@ visibility(["//hip/private"])
 # Features that make something else than an object file, or need files that HIP's actions do not have.
 _UNSUPPORTED_FEATURES = ["fdo_instrument", "fdo_optimize", "header_modules", "layering_check", "module_maps", "parse_headers", "thin_lto"]
 
-# Options that clang does not get: GCC's own, options for coverage (coverage.bzl), and what the rule says itself: the language,
+# Options that clang does not get: GCC's own, options for gcov, whose files no action writes, and what the rule says itself: the language,
 # the outputs, dependency files, the machine, and the compiler's own headers, which another clang has, too.
 _NOT_FOR_CLANG = [
     "--coverage",
@@ -121,32 +117,3 @@ def own_libcxx(cc_toolchain, options):
     if not found or named or not chosen or chosen[-1] != "-stdlib=libc++":
         return struct(options = [], replaced = [])
     return struct(options = found, replaced = chosen)  # clang warns about options that it does not use
-
-_COUNTS = "-fprofile-instr-generate"
-
-# Nothing else refers to what writes the counts.
-_NEEDED = "-Wl,-u,__llvm_profile_runtime"
-
-def coverage(ctx, hip, cc_toolchain, options):
-    """Returns what a rule's sources are compiled and linked with so that programs count lines.
-
-    Args:
-        ctx: the rule context.
-        hip: HipToolchainInfo.
-        cc_toolchain: CcToolchainInfo.
-        options: list of string: options of the toolchain for the host. If they count, its library writes the counts.
-
-    Returns:
-        struct(options: list of string, libraries: list of LibraryToLink, linkopts: list of string). All are empty without
-        coverage, for targets that are not instrumented, and for an SDK without the library.
-    """
-    is_counted = ctx.configuration.coverage_enabled and ctx.coverage_instrumented()
-    if not is_counted or _COUNTS in options or not hip.profile_runtime:
-        return struct(libraries = [], linkopts = [], options = [])
-    library = cc_common.create_library_to_link(
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = compile_features(ctx, cc_toolchain),
-        pic_static_library = hip.profile_runtime,
-    )
-    return struct(libraries = [library], linkopts = [_NEEDED], options = [_COUNTS, "-fcoverage-mapping"])

@@ -167,27 +167,6 @@ _WITH_FEATURES = {
 _features_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES)
 _asan_build_test = analysistest.make(_features_impl, attrs = _FEATURES_ATTRS, config_settings = _WITH_FEATURES | {"//command_line_option:features": ["asan"]})
 
-def _coverage_impl(ctx):
-    env = analysistest.begin(ctx)
-    (host,) = actions_of(env, "HipCompileHost")
-    (device,) = actions_of(env, "HipCompileDevice")
-    given = analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
-    linked = [library.pic_static_library.basename for one in given for library in one.libraries if library.pic_static_library]
-    counts = ["-fcoverage-mapping", "-fprofile-instr-generate"] if ctx.attr.counted else []
-    asserts.equals(env, counts, sorted([option for option in host.argv if option.startswith(("-fcoverage", "-fprofile", "-ftest", "--coverage"))]), "LLVM's format alone")
-    asserts.equals(env, [], [option for option in device.argv if option.startswith(("-fcoverage", "-fprofile"))], "GPUs count nothing")
-    asserts.equals(env, ctx.attr.counted, "libclang_rt.profile-x86_64.a" in linked, "what writes the counts")
-    asserts.equals(env, ctx.attr.counted, "-Wl,-u,__llvm_profile_runtime" in [flag for one in given for flag in one.user_link_flags])
-    return analysistest.end(env)
-
-_COVERAGE_ATTRS = {"counted": attr.bool(doc = "Whether the host's code counts its lines.")}
-
-def _with_coverage(packages):
-    return _WITH_FEATURES | {"//command_line_option:collect_code_coverage": True, "//command_line_option:instrumentation_filter": packages}
-
-_coverage_test = analysistest.make(_coverage_impl, attrs = _COVERAGE_ATTRS, config_settings = _with_coverage("//hip/tests"))
-_no_coverage_test = analysistest.make(_coverage_impl, attrs = _COVERAGE_ATTRS, config_settings = _with_coverage("//elsewhere"))
-
 def _features(name):
     """Declares libraries with features of the toolchain for C++, and their tests; returns the names of these."""
     hip_library(name = name + "_private", tags = ["manual"], textual_hdrs = ["private.inc"])
@@ -203,9 +182,7 @@ def _features(name):
     }
     for what, (test, library, sanitized) in tested.items():
         test(name = "{}_features_{}_test".format(name, what), sanitized = sanitized, target_under_test = "{}_{}".format(name, library))
-    _coverage_test(name = name + "_coverage_test", counted = True, target_under_test = name + "_usual")
-    _no_coverage_test(name = name + "_no_coverage_test", target_under_test = name + "_usual")
-    return ["{}_features_{}_test".format(name, what) for what in tested] + [name + "_coverage_test", name + "_no_coverage_test"]
+    return ["{}_features_{}_test".format(name, what) for what in tested]
 
 def _header_only_impl(ctx):
     env = analysistest.begin(ctx)

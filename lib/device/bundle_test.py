@@ -191,7 +191,6 @@ def test_other_files_have_no_device_code(data: bytes) -> None:
         ("hipv4-amdgcn-amd-amdhsa--gfx90a:xnack-:sramecc+", "hipv4", "amdgcn-amd-amdhsa", "gfx90a:sramecc+:xnack-"),
         ("hipv4-amdgcn-amd-amdhsa-unknown-gfx942", "hipv4", "amdgcn-amd-amdhsa-unknown", "gfx942"),
         ("hipv4-amdgcn-amd-amdhsa--gfx10-3-generic", "hipv4", "amdgcn-amd-amdhsa", "gfx10-3-generic"),
-        ("hip-amdgcn-amd-amdhsa-gfx906+sram-ecc", "hip", "amdgcn-amd-amdhsa", "gfx906:sramecc+"),
         ("hip-amdgcn-amd-amdhsa-gfx9-4-generic", "hip", "amdgcn-amd-amdhsa", "gfx9-4-generic"),
         ("hip-spirv64-amd-amdhsa--amdgcnspirv", "hip", "spirv64-amd-amdhsa", "amdgcnspirv"),
         ("hip-spirv64-amd-amdhsa-unknown-amdgcnspirv", "hip", "spirv64-amd-amdhsa-unknown", "amdgcnspirv"),

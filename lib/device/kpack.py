@@ -162,11 +162,8 @@ def _targets(entries: Any) -> tuple[tuple[TargetId, int], ...]:
 def read_reference(file: BinaryIO, library: ElfFile | PeImage) -> KpackReference | None:
     """Return where a library has its device code, None if it does not say. Raises ElfError when that is damaged."""
     if isinstance(library, PeImage):
-        places = [
-            (one.begin, min(one.size_in_memory, one.size_of_raw_data))
-            for one in library.sections
-            if one.name == PE_REFERENCE_SECTION and one.pointer_to_raw_data
-        ]
+        named = [one for one in library.sections if one.name == PE_REFERENCE_SECTION and one.pointer_to_raw_data]
+        places = [(one.begin, one.size_in_file) for one in named]
     else:
         places = [(one.offset, one.size) for one in library.section_headers if one.name == REFERENCE_SECTION]
     return _read_reference(Source(file, library.path), *places[0]) if places else None

@@ -159,7 +159,7 @@ def _read_pe(source: Source, image: PeImage) -> DeviceCode:
     wrapper_sections = [section for section in image.sections if _is_named(section.name, WRAPPER_SECTION)]
     found = [wrapper for section in wrapper_sections for wrapper in read_pe_wrappers(source, image, section)]
     spans = [
-        Span(one.name, one.begin, min(one.size_in_memory, one.size_of_raw_data), image.image_base + one.virtual_address)
+        Span(one.name, one.begin, one.size_in_file, image.image_base + one.virtual_address)
         for one in image.sections
         if _is_named(one.name, SECTION) and one.pointer_to_raw_data
     ]

@@ -81,7 +81,6 @@ class Recompression:
         self._spool: Spool | None = None
         self._room = BoundedSemaphore(_CHUNKS_AHEAD)
         self._lock = Lock()
-        self._idle: list[ZstdEncoder] = []
 
     @property
     def spool(self) -> Spool:
@@ -89,16 +88,6 @@ class Recompression:
         with self._lock:
             self._spool = self._spool or Spool(self._directory)
             return self._spool
-
-    def encoder(self) -> ZstdEncoder:
-        """Lend an encoder, which `give_back` takes."""
-        with self._lock:
-            return self._idle.pop() if self._idle else ZstdEncoder()
-
-    def give_back(self, encoder: ZstdEncoder) -> None:
-        """Take an encoder for the next frame."""
-        with self._lock:
-            self._idle.append(encoder)
 
     def enter(self) -> None:
         """Wait until there is room for another chunk."""
@@ -259,7 +248,7 @@ class _Frame:
     def _compress(self, data: bytes) -> None:
         """Compress some bytes; none means that these were the last."""
         if self._encoder is None:
-            self._encoder = self._recompression.encoder()
+            self._encoder = ZstdEncoder()
             self._encoder.begin(self._recompression.level, self._remainder.size)
         if data:
             self._digest.update(data)
@@ -270,6 +259,5 @@ class _Frame:
             self._extents.append(self._recompression.spool.keep(b"".join(self._made)))
             self._made = []
         if not data:
-            self._recompression.give_back(self._encoder)
             self._encoder = None
             self._done.set_result(None)

@@ -60,7 +60,7 @@ def read_pe_wrappers(source: Source, image: PeImage, section: Section) -> list[W
 
     Addresses are as linked, with the image's base. Raises ElfError as `read_wrappers` does.
     """
-    size = min(section.size_in_memory, section.size_of_raw_data)
+    size = section.size_in_file
     if not section.pointer_to_raw_data or size % _WRAPPER.size:
         reason = f"{section.name} has {size} bytes in the file; expected wrappers of {_WRAPPER.size}"
         raise source.error(section.position, reason)

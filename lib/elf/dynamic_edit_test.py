@@ -145,7 +145,7 @@ def test_a_linked_file_loads_with_the_library_of_the_new_name(tmp_path: Path) ->
     edited = tmp_path / "edited.so"
     edit = DynamicEdit(("$ORIGIN",), {OLD: NEW})
     with source.open("rb") as file, edited.open("wb") as out:
-        plan_patch(read_elf(file, str(source)), file, edit).write(file, out)
+        out.writelines(plan_patch(read_elf(file, str(source)), file, edit).chunks(file))
     assert OLD in answer(source)
     assert answer(edited) == "18"
     assert facts(edited).versions_needed[NEW] == facts(source).versions_needed[OLD]

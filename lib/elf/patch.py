@@ -14,7 +14,6 @@ Every piece stands for a stretch of the source, in order and without gaps: that 
 """
 
 import enum
-import os
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -160,21 +159,6 @@ class Patch:
                 view = memoryview(data)
                 yield from (view[at : at + chunk_size] for at in range(0, len(view), chunk_size))
 
-    def write(self, file: BinaryIO, out: BinaryIO) -> None:
-        """Write the new file to `out`, from the seekable source `file`. Both must have a file descriptor.
-
-        Linux copies the unchanged ranges inside the kernel. Raises ElfError as `chunks` does, OSError from writing.
-        """
-        for piece in self.pieces:
-            if not isinstance(piece, SourceRange):
-                out.writelines((piece.data,) if isinstance(piece, Literal) else piece.chunks(self.path, file))
-                continue
-            out.flush()
-            done = _copy_in_kernel(file.fileno(), piece, out.fileno())
-            rest = SourceRange(piece.offset + done, piece.size - done)
-            for chunk in self._read(file, rest, memoryview(bytearray(min(CHUNK_SIZE, rest.size)))):
-                out.write(chunk)
-
     def _read(self, file: BinaryIO, piece: SourceRange, buffer: memoryview) -> Iterator[memoryview]:
         file.seek(piece.offset)
         left = piece.size
@@ -188,21 +172,6 @@ class Patch:
                 )
             yield target[:count]
             left -= count
-
-
-def _copy_in_kernel(source: int, piece: SourceRange, target: int) -> int:
-    """Copy a range between file descriptors, as far as copy_file_range(2) does it here; returns the bytes copied."""
-    copy = getattr(os, "copy_file_range", None)
-    done = 0
-    try:
-        while copy and done < piece.size:
-            count = copy(source, target, piece.size - done, piece.offset + done)
-            if not count:
-                break
-            done += count
-    except OSError:
-        pass
-    return done
 
 
 class PatchBuilder:

@@ -1,6 +1,5 @@
 """Patches: pieces, offsets, chunks."""
 
-import errno
 import io
 import os
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lib.elf.patch import Literal, Patch, PatchBuilder, SourceRange, Strategy
-from lib.elf.patched import open_patched
+from lib.elf.patched import open_patched, write_patched
 from lib.elf.source import ElfError
 
 SOURCE = bytes(range(100))
@@ -89,22 +88,17 @@ def test_patched_file_reads_as_the_written_one() -> None:
         assert file.read(5) == whole[at : at + 5]
 
 
-@pytest.mark.parametrize("in_kernel", [True, False])
-def test_written_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_kernel: bool) -> None:
-    def unsupported(*_: object) -> int:
-        raise OSError(errno.ENOSYS, "not here")
-
-    if not in_kernel:
-        monkeypatch.setattr(os, "copy_file_range", unsupported, raising=False)
+def test_written_file(tmp_path: Path) -> None:
     (tmp_path / "source").write_bytes(SOURCE)
     patch = build()
-    with (tmp_path / "source").open("rb") as file, (tmp_path / "result").open("wb") as out:
-        patch.write(file, out)
+    with (tmp_path / "source").open("rb") as file:
+        write_patched(patch, file, str(tmp_path / "result"))
     assert (tmp_path / "result").read_bytes() == b"".join(bytes(chunk) for chunk in patch.chunks(io.BytesIO(SOURCE)))
 
 
 def test_written_file_of_a_source_that_became_shorter(tmp_path: Path) -> None:
     (tmp_path / "source").write_bytes(SOURCE[:95])
     ends = pytest.raises(ElfError, match="the file ends here")
-    with (tmp_path / "source").open("rb") as file, (tmp_path / "result").open("wb") as out, ends:
-        build().write(file, out)
+    with (tmp_path / "source").open("rb") as file, ends:
+        write_patched(build(), file, str(tmp_path / "result"))
+    assert [path.name for path in tmp_path.iterdir()] == ["source"]

@@ -93,7 +93,7 @@ def write_patched(patch: Patch, file: BinaryIO, output: str) -> None:
     temporary = Path(name)
     try:
         with open(descriptor, "wb") as out:
-            patch.write(file, out)
+            out.writelines(patch.chunks(file))
             os.fchmod(out.fileno(), os.fstat(file.fileno()).st_mode & 0o7777)
         temporary.replace(target)
     except BaseException:

@@ -17,12 +17,28 @@ from typing import Final
 
 from lib.gpus.families import is_target, parse_family, without_features
 from lib.gpus.table import TARGETS
-from lib.gpus.target_id import ALTERNATIVE_NAMES, GENERIC_PROCESSORS, TargetId
+from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
 
+#: Processors of LLVM's table that ROCm was built for, and is no more.
+_OLDER: Final = frozenset(
+    [
+        "gfx600",
+        "gfx601",
+        "gfx602",
+        "gfx700",
+        "gfx701",
+        "gfx703",
+        "gfx704",
+        "gfx801",
+        "gfx802",
+        "gfx803",
+        "gfx805",
+        "gfx810",
+    ]
+)
 #: The processors of both tables, without features.
 PROCESSORS: Final = frozenset(
-    {target.name for target in TARGETS}
-    | {*GENERIC_PROCESSORS, *ALTERNATIVE_NAMES.values()}.union(*GENERIC_PROCESSORS.values())
+    {target.name for target in TARGETS} | {*GENERIC_PROCESSORS, *_OLDER}.union(*GENERIC_PROCESSORS.values())
 )
 
 #: With no more characters in common, words are not near each other: all targets begin with `gfx`.

@@ -4,7 +4,7 @@
     can_load(code, gpu)  # False
 
 Clang's documentation of the offload bundler ("Target ID") has syntax and rules; LLVM's "User Guide for AMDGPU Backend"
-has the older syntax ("Code Object V2 to V3 Target ID") and what generic processors cover. Pure functions.
+has what generic processors cover. Pure functions.
 """
 
 import re
@@ -13,28 +13,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from lib.gpus.families import package_owner
-
-#: Alternative names of processors, and the names that they stand for.
-ALTERNATIVE_NAMES: Final[Mapping[str, str]] = {
-    "tahiti": "gfx600",
-    "pitcairn": "gfx601",
-    "verde": "gfx601",
-    "hainan": "gfx602",
-    "oland": "gfx602",
-    "kaveri": "gfx700",
-    "hawaii": "gfx701",
-    "kabini": "gfx703",
-    "mullins": "gfx703",
-    "bonaire": "gfx704",
-    "carrizo": "gfx801",
-    "iceland": "gfx802",
-    "tonga": "gfx802",
-    "fiji": "gfx803",
-    "polaris10": "gfx803",
-    "polaris11": "gfx803",
-    "tongapro": "gfx805",
-    "stoney": "gfx810",
-}
 
 #: Generic processors, and the processors that each covers.
 GENERIC_PROCESSORS: Final[Mapping[str, frozenset[str]]] = {
@@ -59,9 +37,6 @@ SPIRV: Final = "amdgcnspirv"
 
 _PROCESSOR = re.compile(r"gfx[0-9][0-9a-z]*(-[0-9a-z]+)*", re.ASCII)
 _FEATURE = re.compile(r"([a-z][0-9a-z-]*)([+-])", re.ASCII)
-_OLD_FEATURE = re.compile(r"[a-z][0-9a-z-]*", re.ASCII)
-#: What the older syntax calls `sramecc`.
-_OLD_SRAMECC = "sram-ecc"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -79,23 +54,16 @@ class TargetId:
 
 
 def parse_target_id(text: str) -> TargetId:
-    """Parse a target ID in any form: features in any order, alternative names, or the syntax of code object V3.
+    """Parse a target ID, with features in any order.
 
     Processors and features that nobody has heard of are taken as they are: there will be new ones.
     Raises ValueError, whose message says what was expected.
     """
-    if ":" not in text and "+" in text:
-        name, *old = text.split("+")
-        if not all(_OLD_FEATURE.fullmatch(feature) for feature in old):
-            raise ValueError(f"target ID {text!r}: expected PROCESSOR:FEATURE+, or -, such as gfx90a:xnack+")
-        features = [("sramecc" if feature == _OLD_SRAMECC else feature, True) for feature in old]
-    else:
-        name, *new = text.split(":")
-        found = [_FEATURE.fullmatch(feature) for feature in new]
-        if not all(found):
-            raise ValueError(f"target ID {text!r}: expected features that end with + or -, such as gfx90a:xnack+")
-        features = [(match[1], match[2] == "+") for match in found if match]
-    processor = ALTERNATIVE_NAMES.get(name, name)
+    processor, *words = text.split(":")
+    found = [_FEATURE.fullmatch(word) for word in words]
+    if not all(found):
+        raise ValueError(f"target ID {text!r}: expected features that end with + or -, such as gfx90a:xnack+")
+    features = [(match[1], match[2] == "+") for match in found if match]
     if not _PROCESSOR.fullmatch(processor) and processor != SPIRV:
         raise ValueError(f"target ID {text!r}: expected a processor such as gfx1030, gfx11-generic or {SPIRV}")
     if len({feature for feature, _ in features}) != len(features):

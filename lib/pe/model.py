@@ -29,6 +29,11 @@ class Section:
         return self.virtual_size or self.size_of_raw_data
 
     @property
+    def size_in_file(self) -> int:
+        """How many bytes of it the loader takes from the file."""
+        return min(self.size_in_memory, self.size_of_raw_data) if self.pointer_to_raw_data else 0
+
+    @property
     def begin(self) -> int:
         """The file offset of its first byte, for the loader."""
         return self.pointer_to_raw_data // c.SECTOR * c.SECTOR
@@ -79,7 +84,7 @@ class PeImage:
         """Return the file offset of the byte at an RVA; None if the file has none for it."""
         for section in self.sections:
             at = address - section.virtual_address
-            if section.pointer_to_raw_data and 0 <= at < min(section.size_in_memory, section.size_of_raw_data):
+            if 0 <= at < section.size_in_file:
                 return section.begin + at
         return None
 

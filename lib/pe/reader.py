@@ -60,8 +60,7 @@ class Image:
         for section in self._sections:
             at = address - section.virtual_address
             if 0 <= at < section.size_in_memory:
-                in_file = min(section.size_of_raw_data, section.size_in_memory) if section.pointer_to_raw_data else 0
-                return section.begin + at, max(in_file - at, 0), section.size_in_memory - at
+                return section.begin + at, max(section.size_in_file - at, 0), section.size_in_memory - at
         raise self._source.error(0, f"{what} is at RVA {address:#x}, which is in no section")
 
     def error(self, address: int, reason: str) -> ElfError:

@@ -126,7 +126,7 @@ CASES: tuple[Case, ...] = (
     ),
     (f"{CHANNEL} check", OK, "0 complaints", lambda at: [f"--channel={at.full}"]),
     ("lock lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
-    ("lock lock", CANNOT_RUN, "no such directory", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
+    ("lock lock", CANNOT_RUN, "expected a URL", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
     ("rocm-wheels verify", OK, "", lambda at: ["--no-set", at.plain]),
     ("rocm-wheels verify", FOUND, "W101", lambda at: ["--no-set", at.half]),
     ("rocm-wheels verify", CANNOT_RUN, "no such file", lambda at: [at.absent]),

@@ -26,10 +26,6 @@ SHOWN_BY = (
         "tools/fetch/catalog/bad_input_test.py::test_a_directory_that_nobody_may_read",
     ),
     (
-        "an unreadable member of an archive",
-        "tools/fetch/catalog/unpack_test.py::test_members_that_nobody_may_read_are_made_readable",
-    ),
-    (
         "other modes than 0644 and 0755",
         "tools/fetch/catalog/catalog_test.py::test_modes_say_what_is_executable_and_nothing_else",
     ),

@@ -125,7 +125,7 @@ def test_each_exception_is_needed() -> None:
         ('"""Reads //packaging:dist."""\nhelp(__doc__)\n', ["Reads //packaging:dist."]),
         ('fail(f"{x}: set --//rules/settings:verbose")\n', ["{}: set --//rules/settings:verbose"]),
         ('fail("bazel run //tools/fetch/lock")\n', ["bazel run //tools/fetch/lock"]),
-        ('fail("bazel run @rules_rocm_python//tools/fetch/lock; ARTIFACT_ARCHIVE_MAX_BYTES")\n', []),
+        ('fail("bazel run @rules_rocm_python//tools/fetch/lock")\n', []),
         ('fail("`set ROCM_TARGETS`")\n', ["`set ROCM_TARGETS`"]),
     ],
 )

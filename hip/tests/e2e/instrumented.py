@@ -1,13 +1,12 @@
-"""Sanitizers and coverage in the host's code of HIP sources: a part of hip.tests.e2e.programs.
+"""Sanitizers in the host's code of HIP sources: a part of hip.tests.e2e.programs.
 
 A program with three bugs is built with the toolchain's features. Each sanitizer finds its bug, in the HIP source by
-name and line. With coverage, the program writes which lines of the source ran.
+name and line.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from tests.e2e.testing.builds import Workspace, built
+from tests.e2e.testing.builds import Workspace
 
 BUILD = """
 load("@rules_rocm_python//hip:defs.bzl", "hip_binary")
@@ -51,9 +50,6 @@ FOUND = {
     "tsan": ("race", "data race", 13),
     "ubsan": ("overflow", "signed integer overflow", 18),
 }
-COVERAGE = ("--collect_code_coverage", "--instrumentation_filter=^//instrumented")
-#: How a file of counts begins, and the section of a program that maps counts to lines.
-MAGIC, MAPPING = b"\x81rforpl\xff", b"__llvm_covmap"
 
 
 def check_sanitizers(workspace: Workspace, given: Sequence[str]) -> None:
@@ -71,27 +67,6 @@ def check_sanitizers(workspace: Workspace, given: Sequence[str]) -> None:
         print(f"{feature}: {message} in bugs.hip:{line}", flush=True)
 
 
-def check_coverage(workspace: Workspace, given: Sequence[str]) -> None:
-    """Run the program with coverage: what it counts depends on what it does.
-
-    LLVM's tools need a library (libcurl) that the place where Bazel runs does not have, so the counts are not printed.
-    """
-    built(workspace.build("//instrumented:bugs"))
-    program = Path(workspace.info("bazel-bin"), "instrumented/bugs")
-    assert MAPPING not in program.read_bytes(), "without coverage"
-    counts = {}
-    for bug in ("race", "overflow"):
-        file = workspace.directory / f"{bug}.profraw"
-        run = ("run", *given, *COVERAGE, f"--run_under=env LLVM_PROFILE_FILE={file}", "//instrumented:bugs", "--", bug)
-        result = workspace.run(*run)
-        assert result.returncode == 0, result.stdout
-        counts[bug] = file.read_bytes()
-        assert counts[bug].startswith(MAGIC), counts[bug][:8]
-    assert MAPPING in program.read_bytes()
-    assert counts["race"] != counts["overflow"]
-    print("coverage: a program counts the lines of a HIP source", flush=True)
-
-
 def check_instrumented(workspace: Workspace, given: Sequence[str]) -> None:
     """Add a package with the program to the project; `given` are options of every run."""
     package = workspace.directory / "instrumented"
@@ -99,4 +74,3 @@ def check_instrumented(workspace: Workspace, given: Sequence[str]) -> None:
     (package / "BUILD.bazel").write_text(BUILD, encoding="utf-8")
     (package / "bugs.hip").write_text(SOURCE, encoding="utf-8")
     check_sanitizers(workspace, given)
-    check_coverage(workspace, given)

@@ -22,7 +22,6 @@ def _cc_toolchain_config_impl(ctx):
         features = [
             _flags("usual", ["-std=c++20", "-D_GLIBCXX_ASSERTIONS", "-fstack-protector", "-isystem", "own", "-fno-canonical-system-headers", "-xc++"], enabled = True),
             _flags("asan", ["-fsanitize=address"]),
-            _flags("coverage", ["--coverage", "-fprofile-arcs", "-ftest-coverage"]),
             feature(name = "supports_pic", enabled = True),
         ],
         target_cpu = "k8",

@@ -132,8 +132,6 @@ BITCODE = ("amdgcn/bitcode", "lib/amdgcn/bitcode")
 PROGRAMS = ("clang", "clang-offload-bundler", "lld")
 #: What they call: clang calls lld by this name, and clang-offload-bundler does not start without llvm-objcopy.
 CALLED = ("ld.lld", "llvm-objcopy")
-#: The library that writes the counts of coverage, in the resource directory.
-PROFILE = ("lib/linux/libclang_rt.profile-x86_64.a", "lib/x86_64-unknown-linux-gnu/libclang_rt.profile.a")
 #: The version of the HIP runtime: clang includes its header for HIP only if it finds that.
 VERSIONS = ("bin/.hipVersion", "share/hip/version")
 
@@ -147,7 +145,7 @@ hip_toolchain(
     files = glob({patterns}){files},
 {headers}    libraries = {libraries},
     lld = "{prefix}/{lld}",
-{profile}    resource_directory = "{resource_directory}",
+    resource_directory = "{resource_directory}",
     runtime = "{runtime}",
     targets = ":targets",
 )
@@ -232,8 +230,6 @@ def toolchain_text(compiler: Compiler, prefix: Path, runtime: str, headers: Mapp
     libraries = sorted({library for program in programs for library in shared.closure(program)})
     patterns = [_join(compiler.resource_directory, "include/**"), _join(compiler.device_libraries, "*.bc")]
     files = [path for path in (*map(compiler.program, CALLED), *VERSIONS) if (prefix / path).is_file()]
-    places = [_join(compiler.resource_directory, place) for place in PROFILE]
-    profile = next((path for path in places if (prefix / path).is_file()), None)
     entries = [f'        "{name}": "{library}",\n' for name, library in sorted((headers or {}).items())]
     return _TOOLCHAIN.format(
         bundler=compiler.program("clang-offload-bundler"),
@@ -244,7 +240,6 @@ def toolchain_text(compiler: Compiler, prefix: Path, runtime: str, headers: Mapp
         libraries=placed_list(libraries, "    "),
         headers="    headers = {\n" + "".join(entries) + "    },\n" if entries else "",
         lld=compiler.program("lld"),
-        profile=f'    profile_runtime = "{PREFIX}/{profile}",\n' if profile else "",
         prefix=PREFIX,
         resource_directory=compiler.resource_directory,
         runtime=runtime,

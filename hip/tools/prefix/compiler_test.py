@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.elf_sample import Sample
-from hip.tools.prefix.build_file import PROFILE, Compiler, find_compiler, toolchain_text
+from hip.tools.prefix.build_file import Compiler, find_compiler, toolchain_text
 from tools.fetch.catalog.names import CatalogError
 
 #: The parts of a compiler, by the directory of LLVM.
@@ -137,13 +137,3 @@ def test_a_toolchain_without_what_newer_releases_call(tmp_path: Path) -> None:
     text = toolchain_text(found, prefix, ":hip")
     assert '/bitcode/*.bc",\n    ]),\n' in text
     assert "    libraries = [],\n" in text
-
-
-@pytest.mark.parametrize("place", PROFILE)
-def test_the_library_that_writes_the_counts_of_coverage(place: str, tmp_path: Path) -> None:
-    prefix = planted(tmp_path, *parts(*LAYOUTS["AMD"]))
-    found = find_compiler(prefix)
-    assert found
-    assert "profile_runtime" not in toolchain_text(found, prefix, ":hip")
-    planted(prefix, f"lib/llvm/lib/clang/22/{place}")
-    assert f'\n    profile_runtime = "prefix/lib/llvm/lib/clang/22/{place}",\n' in toolchain_text(found, prefix, ":hip")

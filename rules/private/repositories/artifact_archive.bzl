@@ -11,25 +11,10 @@ visibility(["//rules/..."])
 # What names of archives end with.
 SUFFIXES = [".tar.gz", ".tar.xz", ".tar.zst"]
 
-_LIMITS = {
-    "ARTIFACT_ARCHIVE_MAX_BYTES": "--max-bytes",
-    "ARTIFACT_ARCHIVE_MAX_MEMBERS": "--max-members",
-    "ARTIFACT_ARCHIVE_MAX_RATIO": "--max-ratio",
-}
-
 def archive_suffix(file_name):
     """Returns which of SUFFIXES a file's name ends with, or None."""
     found = [suffix for suffix in SUFFIXES if file_name.endswith(suffix)]
     return found[0] if found else None
-
-def _limits(rctx):
-    options = []
-    for variable, option in _LIMITS.items():
-        value = rctx.getenv(variable, "")
-        if value and not value.isdigit():
-            fail("{}={}: expected a number".format(variable, value))
-        options += [option, value] if value else []
-    return options
 
 def _artifact_archive_impl(rctx):
     decoder = ["--zstd", rctx.path(rctx.attr._zstd_codec)] if rctx.attr.suffix == ".tar.zst" else []
@@ -54,7 +39,7 @@ def _artifact_archive_impl(rctx):
         rctx.path("."),
         "--sha256",
         rctx.attr.sha256,
-    ] + decoder + _limits(rctx), rctx.attr._sources)
+    ] + decoder, rctx.attr._sources)
     if rctx.attr.urls:
         rctx.delete(archive)
 
@@ -70,5 +55,4 @@ artifact_archive = repository_rule(
         "_sources": attr.label_list(default = CATALOG_SOURCES, allow_files = True),
         "_zstd_codec": attr.label(default = "@zstd_codec//:zstd_codec.so", allow_single_file = True),
     },
-    environ = sorted(_LIMITS),
 )

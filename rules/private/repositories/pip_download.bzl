@@ -6,7 +6,7 @@ without pip, an index or the network.
 
 load("//tools/fetch:run_program.bzl", "fetching_python")
 
-visibility(["//rules/..."])
+visibility(["//rules/...", "//tests/lint"])
 
 # pip asks the build backend of an sdist for its name before it keeps the file, and would make an environment for that.
 # This module answers in the backend's place: nothing that was fetched is run.

@@ -6,7 +6,7 @@ rules_python's own `pip.parse` is not used: its attributes differ between the ve
 load("//tools/fetch:run_program.bzl", "fetching_python")
 load(":pip_download.bzl", "PIP_ATTRS", "pip_unpack_wheel")
 
-visibility(["//rules/..."])
+visibility(["//rules/...", "//tests/lint"])
 
 _WHEEL_BUILD = """\
 load("@rules_python//python:defs.bzl", "py_library")

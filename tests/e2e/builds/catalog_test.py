@@ -184,9 +184,7 @@ def test_archives_that_are_refused(sdk: Sdk) -> None:
     name = f"{ARTIFACT}.tar.gz"
     path = sdk.directory / name
     plant(path, [manifest("core/clr/stage\n"), file("../escaped")])
-    sdk.assert_refused(name, "member '../escaped': '..' leads out of the artifact's folder")
-    plant(path, [manifest("core/clr/stage\n"), file("core/clr/stage/zeros", bytes(1 << 20))])
-    sdk.assert_refused(name, "unpacks to more than 1000 bytes", options=("--repo_env=ARTIFACT_ARCHIVE_MAX_BYTES=1000",))
+    sdk.assert_refused(name, "tar refuses it: ../escaped: Member name contains '..'")
     path.write_bytes(path.read_bytes()[:-10])
     sdk.assert_refused(name, "truncated or corrupted", "replace it")
     (sdk.directory / ARTIFACT).mkdir()

@@ -55,15 +55,8 @@ def threads(size: int) -> int:
 CAPABILITY = "security.capability"
 
 
-def normal_mode(mode: int, *, has_capabilities: bool) -> int:
-    """Return the mode that a file with these permission bits has in every package: `EXECUTABLE` or `PLAIN`.
-
-    Raises CatalogError for a set-user-ID or set-group-ID file, and for one with capabilities.
-    """
-    if has_capabilities:
-        raise CatalogError("a file with capabilities, not allowed in packages")
-    if mode & (stat.S_ISUID | stat.S_ISGID):
-        raise CatalogError(f"set-user-ID or set-group-ID file (mode {stat.S_IMODE(mode):04o}), not allowed in packages")
+def normal_mode(mode: int) -> int:
+    """Return the mode that a file with these permission bits has in every package: `EXECUTABLE` or `PLAIN`."""
     return EXECUTABLE if mode & stat.S_IXUSR else PLAIN
 
 
@@ -232,12 +225,12 @@ def _checked_mode(path: str, mode: int) -> int:
     readable_by_all = stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH
     if mode & readable_by_all != readable_by_all and not (mode & readable_by_all and os.access(path, os.R_OK)):
         raise CatalogError(f"{path}: cannot be read (mode {stat.S_IMODE(mode):04o}); make it readable: chmod a+r")
-    has_capabilities = _has_capabilities(path)
-    try:
-        return normal_mode(mode, has_capabilities=has_capabilities)
-    except CatalogError as error:
-        remedy = f"remove them: setcap -r {path}" if has_capabilities else "remove those bits: chmod u-s,g-s"
-        raise CatalogError(f"{path}: {error}; {remedy}") from None
+    if _has_capabilities(path):
+        raise CatalogError(f"{path}: a file with capabilities, not allowed in packages; remove them: setcap -r {path}")
+    if mode & (stat.S_ISUID | stat.S_ISGID):
+        reason = f"set-user-ID or set-group-ID file (mode {stat.S_IMODE(mode):04o}), not allowed in packages"
+        raise CatalogError(f"{path}: {reason}; remove those bits: chmod u-s,g-s")
+    return normal_mode(mode)
 
 
 def _has_capabilities(path: str) -> bool:

@@ -90,7 +90,7 @@ class Apt:
 
     def update(self) -> None:
         """Fetch the indexes. Raises ToolError with what apt said, if one cannot be had or is not signed."""
-        self._run(
+        self.run(
             ["apt-get", "-q", "--error-on=any", "update"],
             f"fetching the package lists of {self.choice.name} with the machine's apt sources",
             "Check the network and apt's sources (`apt-get update` as root says more); a mirror without "
@@ -99,7 +99,7 @@ class Apt:
 
     def absent(self, names: list[str]) -> list[str]:
         """Return those names of which the suite has no package."""
-        known = set(self._run(["apt-cache", "pkgnames"], "reading the package lists", "Try again").split())
+        known = set(self.run(["apt-cache", "pkgnames"], "reading the package lists", "Try again").split())
         return [name for name in names if name not in known]
 
     def resolve(self, names: list[str]) -> list[DebianPackage]:
@@ -112,25 +112,12 @@ class Apt:
                 f"{self.choice.name} has no package {', '.join(absent)}; correct `packages`, or "
                 "choose a `suite` that has it"
             )
-        said = self._run(
+        said = self.run(
             ["apt-get", "-q", "--simulate", "install", *names],
             f"finding what {', '.join(names)} of {self.choice.name} depend on",
             "Choose fewer packages, or another suite",
         )
         return self.describe([f"{match[1]}={match[2]}" for match in _INSTALLED.finditer(said)])
-
-    def newest(self, names: list[str]) -> dict[str, str]:
-        """Return the newest version of each package, of any suite of the sources. Raises ToolError if one has none.
-
-        apt-get takes packages of experimental only where their version is named.
-        """
-        found: dict[str, str] = {}
-        for line in self._run(["apt-cache", "madison", *names], "reading the package lists", "Try again").splitlines():
-            name, version, _ = (part.strip() for part in line.split("|", 2))  # newest first
-            found.setdefault(name, version)
-        if absent := [name for name in names if name not in found]:
-            raise ToolError(f"{self.choice.name} has no package {', '.join(absent)}; expected it in one of its suites")
-        return {name: found[name] for name in names}
 
     def describe(self, pinned: list[str]) -> list[DebianPackage]:
         """Return what the indexes say of packages given as `name=version`."""
@@ -141,7 +128,7 @@ class Apt:
 
     def _shown(self, pinned: list[str]) -> dict[str, dict[str, str]]:
         """Return the fields of packages given as `name=version`, by name."""
-        said = self._run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
+        said = self.run(["apt-cache", "show", "--", *pinned], "reading the package lists", "Try again")
         wanted = set(pinned)
         return {one["package"]: one for one in stanzas(said) if f"{one['package']}={one['version']}" in wanted}
 
@@ -163,7 +150,7 @@ class Apt:
         Raises ToolError with what apt said. apt compares each with the digest in the signed index.
         """
         directory.mkdir(parents=True, exist_ok=True)
-        self._run(
+        self.run(
             ["apt-get", "-q", "download", *(f"{one.name}={one.version}" for one in packages)],
             f"fetching {len(packages)} packages",
             "Check the network; if the suite has changed meanwhile, build again",
@@ -172,7 +159,8 @@ class Apt:
         files = {file.name.partition("_")[0]: file for file in directory.glob("*.deb")}
         return [files[one.name] for one in packages]
 
-    def _run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
+    def run(self, command: list[str], doing: str, remedy: str, cwd: Path | None = None) -> str:
+        """Run one of apt's programs on the indexes, as `run` does."""
         configuration = {"APT_CONFIG": str((self.directory / "apt.conf").absolute())}
         return run(command, configuration, doing, remedy, cwd)
 

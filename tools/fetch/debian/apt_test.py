@@ -178,19 +178,6 @@ def test_dependencies(fake: FakeApt) -> None:
     }
 
 
-def test_newest(fake: FakeApt) -> None:
-    """apt-cache prints the newest version of each package first."""
-    apt = fake.create()
-    lines = [
-        " libhip7 | 7.2.4-1 | http://mirror.invalid/debian experimental/main amd64 Packages",
-        " libc6 | 2.42-1 | a",
-    ]
-    fake.answers("apt-cache", "\n".join([*lines, " libhip7 | 7.1.0-3 | b", ""]), "libnone", lines[1])
-    assert apt.newest(["libc6", "libhip7"]) == {"libc6": "2.42-1", "libhip7": "7.2.4-1"}
-    with pytest.raises(ToolError, match="Debian trixie has no package libnone; expected it in one of its suites"):
-        apt.newest(["libc6", "libnone"])
-
-
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_no_apt(fake: FakeApt, program: str) -> None:
     (fake.programs / program).unlink()

@@ -1,25 +1,23 @@
-"""Finds and reads the listing of one CI run, `{base}/{run id}-{platform}/`: S3's XML, or HTML pages of any web server.
+"""Finds and reads the listing of one CI run, `{base}/{run id}-{platform}/`, in a bucket of S3's interface.
 
 A listing that is not what it should be is a ToolError that names its URL.
 """
 
-import posixpath
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from html.parser import HTMLParser
-from urllib.parse import quote, unquote, urlencode, urljoin, urlsplit
+from dataclasses import dataclass
+from urllib.parse import quote, unquote, urlencode, urlsplit
 from xml.etree import ElementTree
 
 from lib.common.program import ToolError
-from tools.fetch.lock.web import NotThereError, Web, local_path
+from tools.fetch.lock.web import NotThereError, Web
 
 
 @dataclass(frozen=True)
 class ListedFile:
-    """One file of a listing; the size in bytes is None if the listing does not tell it exactly."""
+    """One file of a listing; the size is in bytes."""
 
     name: str
-    size: int | None = None
+    size: int
 
 
 @dataclass(frozen=True)
@@ -67,71 +65,6 @@ def parse_s3(content: bytes, prefix: str, url: str) -> S3Page:
     return S3Page(files, token if truncated else None)
 
 
-def parse_html(content: bytes, url: str, directory: str) -> list[ListedFile]:
-    """Read an index page at `url`: the files that it links to directly below the URL `directory`, ending in a slash.
-
-    nginx writes exact sizes behind the links; they are taken where they are whole numbers.
-    """
-    try:
-        text = content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise ToolError(f"{url}: expected an HTML page with links: {error}; check --base-url") from None
-    page = _LabelledLinks()
-    page.feed(text)
-    page.close()
-    if not page.links:
-        raise ToolError(f"{url}: expected an HTML page with links, or a listing of S3; found neither. Check --base-url")
-    files: list[ListedFile] = []
-    for href, tail in page.links:
-        target = urljoin(url, href)
-        path, wanted = urlsplit(target)[:3], urlsplit(directory)[:3]
-        parent, name = posixpath.split(path[2])
-        if href.startswith("?"):  # Apache's ways to sort the page.
-            continue
-        if path[:2] == wanted[:2] and unquote(parent) + "/" == unquote(wanted[2]) and name:
-            sizes = tail.split()[-1:]
-            files.append(ListedFile(unquote(name), int(sizes[0]) if sizes and sizes[0].isdecimal() else None))
-    return files
-
-
-def merge(files: list[ListedFile], url: str) -> list[ListedFile]:
-    """Return the files sorted by name, each once. Raises ToolError if two sizes are told of one."""
-    merged: dict[str, ListedFile] = {}
-    for file in files:
-        known = merged.setdefault(file.name, file)
-        if None not in (known.size, file.size) and known.size != file.size:
-            raise ToolError(f"{url}: says that {file.name} has {known.size} bytes, and {file.size}; check --base-url")
-        if known.size is None:
-            merged[file.name] = replace(known, size=file.size)
-    return [merged[name] for name in sorted(merged)]
-
-
-class _LabelledLinks(HTMLParser):
-    """Collects the targets of links, each with the text that follows it."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.links: list[tuple[str, str]] = []
-        self._after_link = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note a link."""
-        self._after_link = False
-        href = dict(attrs).get("href")
-        if tag == "a" and href:
-            self.links.append((href, ""))
-
-    def handle_endtag(self, tag: str) -> None:
-        """Note whether what comes now follows a link."""
-        self._after_link = tag == "a" and bool(self.links)
-
-    def handle_data(self, data: str) -> None:
-        """Note what follows a link."""
-        if self._after_link:
-            href, tail = self.links[-1]
-            self.links[-1] = (href, tail + data)
-
-
 def _children(element: ElementTree.Element, name: str) -> list[ElementTree.Element]:
     """Return the children of a name, in whatever namespace: servers that stand in for S3 differ in it."""
     return [child for child in element if child.tag.rpartition("}")[2] == name]
@@ -171,8 +104,8 @@ class CiRun:
 def check_base_url(url: str) -> str:
     """Return a base URL as it may be written down; raises ToolError for one with credentials, or of a strange kind."""
     parts = urlsplit(url)
-    if parts.scheme not in ("http", "https", "file") or (parts.scheme != "file" and not parts.hostname):
-        raise ToolError(f"--base-url={url}: expected a URL that begins with https://, http:// or file:///")
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ToolError(f"--base-url={url}: expected a URL that begins with https:// or http://")
     if parts.username or parts.password:
         raise ToolError("--base-url: contains a user name or password, which must not be in a lock file; use ~/.netrc")
     if parts.query or parts.fragment:
@@ -180,33 +113,19 @@ def check_base_url(url: str) -> str:
     return url.rstrip("/")
 
 
-def list_run(run: CiRun, group: str | None, web: Web) -> list[ListedFile]:
-    """List the files of a run, sorted. Raises ToolError that names all that was tried.
-
-    It tries a directory (`file:`), S3's ListObjectsV2, and HTML: the page of a group as CI uploads it, the page of the
-    directory, and its `index.html`.
-    """
-    if path := local_path(run.url):
-        if not path.is_dir():
-            raise ToolError(f"{run.url}: there is no such directory; check --base-url, --run-id and --platform")
-        return [ListedFile(file.name, file.stat().st_size) for file in sorted(path.iterdir()) if file.is_file()]
+def list_run(run: CiRun, web: Web) -> list[ListedFile]:
+    """List the files of a run, sorted. Raises ToolError that names all that was tried."""
     tried: list[str] = []
     for url, prefix in _s3_roots(run):
         try:
             if files := _list_s3(url, prefix, web):
-                return merge(files, url)
+                return sorted(files, key=lambda file: file.name)
             tried.append(f"{url}: nothing below {prefix!r}, or no listing of S3")
         except NotThereError as error:
             tried.append(str(error))
-    for page in ([f"index-{quote(group)}.html"] if group else []) + ["", "index.html"]:
-        url = run.url + page
-        try:
-            return merge(parse_html(web.read(url), url, run.url), url)
-        except NotThereError as error:
-            tried.append(str(error))
     raise ToolError(
-        f"{run.url}: no listing of this run was found; check --base-url, --run-id and --platform. Tried:\n  "
-        + "\n  ".join(tried)
+        f"{run.url}: no listing of this run was found; expected a bucket that answers ListObjectsV2. Check --base-url, "
+        "--run-id and --platform. Tried:\n  " + "\n  ".join(tried)
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from lib.common.program import ToolError
 from tools.fetch.lock.run_listing import ListedFile
-from tools.fetch.lock.tool import RunArchive, Wanted, archives_of, in_family, select
+from tools.fetch.lock.tool import RunArchive, Wanted, archives_of, select, serves
 from tools.fetch.lock.web import parse_sha256sum
 
 RUN = "https://host/1-linux/"
@@ -35,16 +35,19 @@ def test_all() -> None:
             ["base_lib_generic", "blas_dev_generic", "rand_test_gfx94X-dcgpu"],
         ),
         (
-            Wanted(["lib"], "gfx110X-all"),
+            Wanted(["lib"], ["gfx110X-all"]),
             ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx1100", "blas_lib_gfx1101", "rand_lib_gfx110X-all"],
         ),
-        (Wanted(["lib"], "gfx110X-all", ["gfx1101"]), ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx1101"]),
         (
-            Wanted(["lib"], None, ["gfx942"]),
+            Wanted(["lib"], ["gfx1101", "gfx942:xnack+"]),
+            ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx1101", "blas_lib_gfx942:xnack+"],
+        ),
+        (
+            Wanted(["lib"], ["gfx942"]),
             [*NAMES[:1], "blas_lib_generic", "blas_lib_gfx942", "blas_lib_gfx942:xnack+"],
         ),
-        (Wanted(["lib"], None, ["gfx942:xnack+"]), ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx942:xnack+"]),
-        (Wanted(["test"], "gfx94X-dcgpu"), ["base_lib_generic", "rand_test_gfx94X-dcgpu"]),
+        (Wanted(["lib"], ["gfx942:xnack+"]), ["base_lib_generic", "blas_lib_generic", "blas_lib_gfx942:xnack+"]),
+        (Wanted(["test"], ["gfx94X-dcgpu"]), ["base_lib_generic", "rand_test_gfx94X-dcgpu"]),
     ],
 )
 def test_filters(wanted: Wanted, expected: list[str]) -> None:
@@ -56,12 +59,12 @@ def test_filters(wanted: Wanted, expected: list[str]) -> None:
     [
         (Wanted(components=["doc"]), "--component=doc: the run has no such archives"),
         (
-            Wanted(group="gfx120X-all"),
-            "--group=gfx120X-all: the run has no archives for it; it has: gfx1100, gfx1101, ",
+            Wanted(targets=["gfx942", "gfx120X-all"]),
+            "--target=gfx120X-all: the run has no archives for it; it has: gfx1100, gfx1101, ",
         ),
         (
-            Wanted(targets=["gfx9"]),
-            "--target=gfx9: the run has no archives for it; it has: gfx1100, gfx1101, gfx110X-all",
+            Wanted(targets=["gfx1200"]),
+            "--target=gfx1200: the run has no archives for it; it has: gfx1100, gfx1101, gfx110X-all",
         ),
     ],
 )
@@ -88,16 +91,16 @@ def test_filters_that_nothing_passes(wanted: Wanted, message: str) -> None:
     ],
 )
 def test_families(target: str, family: str, expected: bool) -> None:
-    assert in_family(target, family) is expected
+    assert serves(target, family) is expected
 
 
 def test_other_files_are_passed_over() -> None:
-    files = [ListedFile(name) for name in ("index.html", "a_lib_generic.tar.zst", "a_lib_generic.tar.zst.sha256sum")]
+    files = [ListedFile(name, 1) for name in ("index.html", "a_lib_generic.tar.zst", "a_lib_generic.tar.zst.sha256sum")]
     assert [archive.file.name for archive in archives_of(files, [], RUN)] == ["a_lib_generic.tar.zst"]
 
 
 def test_archives_that_are_no_artifacts() -> None:
-    files = [ListedFile("a_lib_generic.tar.zst"), ListedFile("ninja_logs.tar.gz")]
+    files = [ListedFile("a_lib_generic.tar.zst", 1), ListedFile("ninja_logs.tar.gz", 1)]
     with pytest.raises(ToolError) as caught:
         archives_of(files, [], RUN)
     assert str(caught.value) == (
@@ -109,12 +112,12 @@ def test_archives_that_are_no_artifacts() -> None:
 
 def test_two_archives_of_one_artifact() -> None:
     with pytest.raises(ToolError, match=r"lists a_lib_generic.tar.xz and a_lib_generic.tar.zst, the same artifact"):
-        archives_of([ListedFile("a_lib_generic.tar.xz"), ListedFile("a_lib_generic.tar.zst")], [], RUN)
+        archives_of([ListedFile("a_lib_generic.tar.xz", 1), ListedFile("a_lib_generic.tar.zst", 1)], [], RUN)
 
 
 def test_no_archives() -> None:
     with pytest.raises(ToolError) as caught:
-        archives_of([ListedFile("index.html")], [], RUN)
+        archives_of([ListedFile("index.html", 1)], [], RUN)
     assert str(caught.value) == f"{RUN} lists no archives of artifacts, among 1 files; check --run-id"
 
 

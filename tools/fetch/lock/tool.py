@@ -3,14 +3,14 @@ r"""Locks the archives of a CI run, so that builds fetch exactly these, and only
 Example: what a run of ROCm's CI left in its bucket, for GPUs of gfx110X:
 
     bazel run @rules_rocm_python//tools/fetch/lock -- lock \
-        --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --group gfx110X-all
+        --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --target gfx110X-all
 
 writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size of each archive. Build with it:
 
     --repo_env=ROCM_ARTIFACTS=locked
 
---base-url may also be any web server's directory, or file:///a/directory: below it lies {run id}-{platform}/ with
-archives {name}_{component}_{target}.tar.zst, and a .sha256sum beside each.
+The bucket has archives {name}_{component}_{target}.tar.zst in {run id}-{platform}/, and a .sha256sum beside each.
+To package archives of a directory, set ROCM_ARTIFACTS_DIR instead.
 """
 
 import argparse
@@ -29,9 +29,9 @@ from lib.gpus.families import package_owner, parse_family
 from tools.fetch.catalog.names import COMPONENTS, ArtifactName, CatalogError, archive_suffix, parse_name
 from tools.fetch.catalog.scan import BASE
 from tools.fetch.lock.run_listing import CiRun, ListedFile, check_base_url, list_run
-from tools.fetch.lock.web import ArchiveDigest, Web, digest_of
+from tools.fetch.lock.web import Web, read_sha256sum
 
-# Which archives of a run are locked: by component, group of GPU targets, and target.
+# Which archives of a run are locked: by component and GPU target.
 
 GENERIC = "generic"
 
@@ -49,7 +49,7 @@ class Wanted:
     """What to take beside what tells about the build; an empty list takes all."""
 
     components: Sequence[str] = ()
-    group: str | None = None
+    #: GPU targets and families of them.
     targets: Sequence[str] = ()
 
     def takes(self, name: ArtifactName) -> bool:
@@ -60,19 +60,16 @@ class Wanted:
             return False
         if name.target == GENERIC:
             return True
-        in_group = not self.group or in_family(name.target, self.group)
-        return in_group and (not self.targets or any(serves(name.target, target) for target in self.targets))
+        return not self.targets or any(serves(name.target, target) for target in self.targets)
 
 
 def serves(artifact_target: str, target: str) -> bool:
-    """Return whether an artifact is of a target: that itself, or for the same package if the target has no features."""
-    return target in (artifact_target, package_owner(artifact_target))
+    """Return whether an artifact is of a target or family.
 
-
-def in_family(target: str, family: str) -> bool:
-    """Return whether a target is that family itself, or one of the family's."""
-    found = parse_family(family)
-    return target == family or (found is not None and found.has(target))
+    It is if it is named for that, is for the same package as a target without features, or for a target of the family.
+    """
+    family = parse_family(target)
+    return target in (artifact_target, package_owner(artifact_target)) or bool(family and family.has(artifact_target))
 
 
 def archives_of(files: Sequence[ListedFile], ignore: Sequence[str], url: str) -> list[RunArchive]:
@@ -102,15 +99,11 @@ def archives_of(files: Sequence[ListedFile], ignore: Sequence[str], url: str) ->
 
 
 def select(archives: Sequence[RunArchive], wanted: Wanted) -> list[RunArchive]:
-    """Return what is wanted. Raises ToolError if there is nothing for a component, the group or a target."""
+    """Return what is wanted. Raises ToolError if there is nothing for a component or a target."""
     for component in wanted.components:
         if component not in {archive.artifact.component for archive in archives}:
             raise ToolError(f"--component={component}: the run has no such archives")
     targets = sorted({archive.artifact.target for archive in archives} - {GENERIC})
-    if wanted.group and not any(in_family(target, wanted.group) for target in targets):
-        raise ToolError(
-            f"--group={wanted.group}: the run has no archives for it; it has: {', '.join(targets) or 'none'}"
-        )
     for target in wanted.targets:
         if not any(serves(one, target) for one in targets):
             raise ToolError(
@@ -133,37 +126,28 @@ class Arguments:
     base_url: str
     run_id: str
     platform: str
-    group: str | None
     target: list[str]
     component: list[str]
     mirror: list[str]
     ignore: list[str]
-    download_missing: bool
-    verify: bool
     output: str
 
 
-def lock_document(
-    run: CiRun,
-    mirrors: Sequence[str],
-    group: str | None,
-    rows: Sequence[tuple[RunArchive, ArchiveDigest]],
-) -> dict[str, Any]:
-    """Return the content of the lock file; `docs/rocm/artifacts.md` says what it means."""
+def lock_document(run: CiRun, mirrors: Sequence[str], rows: Sequence[tuple[RunArchive, str]]) -> dict[str, Any]:
+    """Return the content of the lock file, for archives with their SHA-256 in hex."""
     return {
         "version": VERSION,
         "base_urls": [run.base_url, *mirrors],
         "run_id": run.run_id,
         "platform": run.platform,
-        "group": group or "",
         "archives": [
             {
                 "name": str(archive.artifact),
                 "url": run.file_url(archive.file.name).removeprefix(run.base_url + "/"),
-                "sha256": digest.sha256,
-                "size": digest.size,
+                "sha256": sha256,
+                "size": archive.file.size,
             }
-            for archive, digest in rows
+            for archive, sha256 in rows
         ],
     }
 
@@ -173,23 +157,19 @@ def lock(args: Arguments) -> None:
     run = CiRun(check_base_url(args.base_url), args.run_id, args.platform)
     mirrors = [check_base_url(url) for url in args.mirror]
     web = Web()
-    archives = archives_of(list_run(run, args.group, web), args.ignore, run.url)
-    chosen = select(archives, Wanted(args.component, args.group, args.target))
+    archives = archives_of(list_run(run, web), args.ignore, run.url)
+    chosen = select(archives, Wanted(args.component, args.target))
 
-    def digest(archive: RunArchive) -> ArchiveDigest:
-        name, size = archive.file.name, archive.file.size
-        if args.verify:
-            print(f"reading {name}", file=sys.stderr)
-        options = {"download_missing": args.download_missing, "verify": args.verify}
-        return digest_of(run.file_url(name), name, size, web, **options)
+    def digest(archive: RunArchive) -> str:
+        return read_sha256sum(run.file_url(archive.file.name), archive.file.name, web)
 
     with ThreadPoolExecutor(THREADS) as threads:
         rows = list(zip(chosen, threads.map(digest, chosen), strict=True))
     output = output_path(args.output)
     partial = output.with_name(output.name + ".partial")
-    write_document(str(partial), lock_document(run, mirrors, args.group, rows))
+    write_document(str(partial), lock_document(run, mirrors, rows))
     partial.replace(output)
-    total = sum(found.size for _, found in rows)
+    total = sum(archive.file.size for archive in chosen)
     print(f"{output}: {len(rows)} of {len(archives)} archives, {total} bytes")
 
 
@@ -204,7 +184,7 @@ def main(argv: list[str]) -> int:
     """Parse the arguments and write the lock file."""
     parser = argparse.ArgumentParser(
         prog="bazel run @rules_rocm_python//tools/fetch/lock --", description=__doc__,
-        epilog=exit_codes("the lock file is written", "archives differ from their listing or their checksums"),
+        epilog=exit_codes("the lock file is written", "a checksum is another archive's"),
         formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
     )  # fmt: skip
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -215,10 +195,9 @@ def main(argv: list[str]) -> int:
     one.add_argument("--base-url", required=True, help="URL above the runs' directories, as written into the lock file")
     one.add_argument("--run-id", required=True, help="the CI run")
     one.add_argument("--platform", default="linux", help="the run's platform (default: linux)")
-    one.add_argument("--group", help="group of GPU targets, e.g. gfx110X-all: archives of these and generic ones")
     one.add_argument(
         "--target", action="append", default=[], metavar="GFX",
-        help="GPU target, again for more: only archives of these, and generic ones",
+        help="GPU target or family, again for more: only archives of these, and generic ones",
     )  # fmt: skip
     one.add_argument(
         "--component", action="append", default=[], choices=COMPONENTS, help="component, again for more: only these"
@@ -229,12 +208,6 @@ def main(argv: list[str]) -> int:
     one.add_argument(
         "--ignore", action="append", default=[], metavar="GLOB", help="files of the run that are no artifacts"
     )
-    one.add_argument(
-        "--download-missing",
-        action="store_true",
-        help="where there is no .sha256sum, fetch the archive and take its own",
-    )
-    one.add_argument("--verify", action="store_true", help="fetch all archives, and compare digests and sizes")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
     args = Arguments(**vars(parser.parse_args(argv)))
     return run_command("lock", lambda: lock(args))

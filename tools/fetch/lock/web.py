@@ -1,16 +1,8 @@
-"""Reads URLs, `http:`, `https:` and `file:`, with retries and through the proxies that the environment names.
+"""Reads listings and checksums from web servers, with retries and through the proxies that the environment names."""
 
-The digest of an archive is in the `.sha256sum` beside it, or is computed from the archive itself.
-"""
-
-import hashlib
 import re
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import unquote, urljoin, urlsplit
+from typing import Final
+from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import urllib3
@@ -20,34 +12,22 @@ from lib.common.command import FoundError
 from lib.common.program import ToolError
 
 #: Bytes that a listing or a checksum may have at most.
-SMALL = 64 << 20
-CHUNK = 1 << 20
-#: How often a download that breaks off is begun again.
-ATTEMPTS = 4
-#: How often a connection that cannot be made is tried again.
-_RETRIES = urllib3.Retry(total=5, backoff_factor=0.3, respect_retry_after_header=False)
-#: The server may answer otherwise in a while. So many seconds pass before it is asked again, or as many as it says.
-_BUSY = (429, 500, 502, 503, 504)
-_WAITS = (0.0, 0.6, 1.2, 2.4, 4.8)
-_LONGEST_WAIT = 60.0
+SMALL: Final = 64 << 20
+CHUNK: Final = 1 << 20
+#: How often a server is asked again that cannot be reached, or says that it is busy.
+_RETRIES = urllib3.Retry(
+    total=5,
+    backoff_factor=0.6,
+    raise_on_status=False,
+    respect_retry_after_header=False,
+    status_forcelist=(429, 500, 502, 503, 504),
+)
+#: What the name of an archive's checksum has behind the archive's.
+SUFFIX: Final = ".sha256sum"
 
 
 class NotThereError(ToolError):
     """The server says that there is no such file, or that it may not be read."""
-
-
-@dataclass(frozen=True)
-class ArchiveDigest:
-    """What a whole file came out as."""
-
-    sha256: str
-    size: int
-
-
-def local_path(url: str) -> Path | None:
-    """Return the path that a `file:` URL names; None for other URLs."""
-    parts = urlsplit(url)
-    return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
 class Web:
@@ -58,96 +38,30 @@ class Web:
 
     def read(self, url: str) -> bytes:
         """Return the whole of a small file. Raises NotThereError, ToolError."""
-        content = b"".join(self._chunks(url, SMALL))
-        if len(content) > SMALL:
-            raise ToolError(f"{url}: more than {SMALL} bytes; expected a listing or a checksum. Check --base-url")
-        return content
-
-    def size(self, url: str) -> int:
-        """Return how many bytes a file has, without reading it. Raises NotThereError, ToolError."""
-        if path := local_path(url):
-            with _local_errors(url):
-                return path.stat().st_size
-        with self._request("HEAD", url) as response:
-            text = response.headers.get("Content-Length", "")
-        if not text.isdecimal():
-            raise ToolError(f"{url}: the server sends Content-Length {text!r}; expected the size in bytes")
-        return int(text)
-
-    def digest(self, url: str) -> ArchiveDigest:
-        """Read a whole file of any size and return its digest. Raises NotThereError, ToolError."""
-        for attempt in range(ATTEMPTS):
-            sha256, size = hashlib.sha256(), 0
-            try:
-                for chunk in self._chunks(url):
-                    sha256.update(chunk)
-                    size += len(chunk)
-            except HTTPError as error:
-                if attempt + 1 == ATTEMPTS:
-                    raise ToolError(f"{url}: broke off after {size} bytes, {ATTEMPTS} times: {error}") from None
-                continue
-            break
-        return ArchiveDigest(sha256.hexdigest(), size)
-
-    def _chunks(self, url: str, limit: int | None = None) -> Iterator[bytes]:
-        """Yield a file's bytes, up to slightly more than `limit`."""
-        size = 0
-        if path := local_path(url):
-            with _local_errors(url), path.open("rb") as file:
-                while (limit is None or size <= limit) and (chunk := file.read(CHUNK)):
-                    size += len(chunk)
-                    yield chunk
-            return
-        with self._request("GET", url) as response:
-            for chunk in response.stream(CHUNK, decode_content=False):
-                size += len(chunk)
-                yield chunk
-                if limit is not None and size > limit:
-                    break
-
-    @contextmanager
-    def _request(self, method: str, url: str) -> Iterator[urllib3.BaseHTTPResponse]:
-        try:
-            response = self._answer(method, url)
-        except HTTPError as error:
-            raise ToolError(f"{url}: cannot be reached: {error}. Check --base-url, and the network") from None
-        try:
-            if response.status in (403, 404, 410):
-                raise NotThereError(f"{url}: the server answers {response.status} {response.reason}")
-            if response.status != 200:
-                raise ToolError(f"{url}: the server answers {response.status} {response.reason}; expected 200")
-            yield response
-        finally:
-            response.close()
-
-    def _answer(self, method: str, url: str) -> urllib3.BaseHTTPResponse:
-        """Return the final answer: follow redirections, and ask again while the server is busy.
-
-        urllib3 could do this, too, but it reads the whole body of each redirection, however long it is.
-        """
         headers = {"Accept-Encoding": "identity", "User-Agent": "rules_rocm_python"}
-        place, waits = url, iter(_WAITS)
-        while True:
-            response = self._pool(place).request(
-                method,
-                place,
-                preload_content=False,
-                redirect=False,
-                retries=_RETRIES,
-                timeout=urllib3.Timeout(30),
-                headers=headers,
+        try:
+            response = self._pool(url).request(
+                "GET", url, headers=headers, preload_content=False, retries=_RETRIES, timeout=urllib3.Timeout(30)
             )
-            location = response.get_redirect_location()
-            if not location and response.status not in _BUSY:
-                return response
-            wait = next(waits, None)
-            if wait is None:
-                return response
-            response.close()
-            if location:
-                place = urljoin(place, location)
-            else:
-                time.sleep(min(_RETRIES.get_retry_after(response) or wait, _LONGEST_WAIT))
+            try:
+                return self._content(url, response)
+            finally:
+                response.close()
+        except HTTPError as error:
+            raise ToolError(f"{url}: cannot be read: {error}. Check --base-url, and the network") from None
+
+    @staticmethod
+    def _content(url: str, response: urllib3.BaseHTTPResponse) -> bytes:
+        if response.status in (403, 404, 410):
+            raise NotThereError(f"{url}: the server answers {response.status} {response.reason}")
+        if response.status != 200:
+            raise ToolError(f"{url}: the server answers {response.status} {response.reason}; expected 200")
+        content = b""
+        for chunk in response.stream(CHUNK, decode_content=False):
+            content += chunk
+            if len(content) > SMALL:
+                raise ToolError(f"{url}: more than {SMALL} bytes; expected a listing or a checksum. Check --base-url")
+        return content
 
     def _pool(self, url: str) -> urllib3.PoolManager:
         parts = urlsplit(url)
@@ -161,19 +75,6 @@ class Web:
         return self._pools[proxy]
 
 
-@contextmanager
-def _local_errors(url: str) -> Iterator[None]:
-    try:
-        yield
-    except FileNotFoundError:
-        raise NotThereError(f"{url}: there is no such file") from None
-    except OSError as error:
-        raise ToolError(f"{url}: {error.strerror}") from None
-
-
-SUFFIX = ".sha256sum"
-
-
 def parse_sha256sum(text: str, name: str, url: str) -> str:
     """Read what `sha256sum FILE` prints; return the digest in hex. Raises ToolError if it is not of that file."""
     match = re.fullmatch(r"([0-9a-fA-F]{64})(?: [ *]([^\n]+))?\n?", text)
@@ -184,32 +85,10 @@ def parse_sha256sum(text: str, name: str, url: str) -> str:
     return match[1].lower()
 
 
-def digest_of(
-    url: str, name: str, size: int | None, web: Web, *, download_missing: bool, verify: bool
-) -> ArchiveDigest:
-    """Return digest and size of an archive at `url`; `size` is what the listing says, if it does.
-
-    The archive itself is read only to verify, or if there is no checksum and `download_missing`. Raises ToolError if
-    there is none, and where listing, checksum, server and archive contradict each other.
-    """
-    said = _said(url, name, web)
-    if said is None and not download_missing:
-        raise ToolError(f"{url}{SUFFIX}: not found; use --download-missing to download {name} and compute its SHA-256")
-    found = web.digest(url) if verify or said is None else None
-    actual = found.size if found else size if size is not None else web.size(url)
-    if size not in (None, actual):
-        raise FoundError(f"{url}: has {actual} bytes; the listing says {size}. Run it again when the upload is done")
-    if found and said not in (None, found.sha256):
-        raise FoundError(f"{url}: has the SHA-256 {found.sha256}; {name}{SUFFIX} says {said}. The upload is damaged")
-    if found:
-        return found
-    assert said is not None
-    return ArchiveDigest(said, actual)
-
-
-def _said(url: str, name: str, web: Web) -> str | None:
+def read_sha256sum(url: str, name: str, web: Web) -> str:
+    """Return the digest of the archive at `url`, in hex, from the checksum beside it. Raises ToolError."""
     try:
         content = web.read(url + SUFFIX)
-    except NotThereError:
-        return None
+    except NotThereError as error:
+        raise ToolError(f"{error}; expected the checksum of {name}. Upload what sha256sum prints of it") from None
     return parse_sha256sum(content.decode("utf-8", "replace"), name, url + SUFFIX)

