@@ -215,8 +215,6 @@ CHECKS: tuple[Check, ...] = (
     Check("installers-debian13", "installers, under Debian 13's Python", steps.installers_debian13, (steps.DEBIAN,)),
     Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,)),
     Check("page", "the landing page, in Chromium", steps.page, (steps.DEBIAN,)),
-    # Of each compressor of clang's, each version of the header: ROCm 7's small libraries are not compressed.
-    Check("thin-compressed", "slices of compressed device code", steps.thin_compressed, (steps.DEBIAN,)),
     *steps.THIN5.checks("ROCm 5.7 (thin)", steps.DEBIAN),
     *steps.THIN7.checks("ROCm 7 (thin)", steps.DEBIAN),
     *steps.KPACK7.checks("ROCm 7 (kpack)", steps.KPACK, steps.DEBIAN),
@@ -268,20 +266,6 @@ CHECKS: tuple[Check, ...] = (
         steps.module("tests.e2e.install.debian_rocm"),
         (steps.DEBIAN_PACKAGES,),
     ),
-    Check(
-        "served-bucket",
-        "from a served bucket to packages installed by hash",
-        steps.with_rocm7("tests.e2e.channel.served_bucket"),
-        (steps.DEBIAN,),
-        holds="",
-    ),
-    Check(
-        "reproducible",
-        "the same bytes from two builds",
-        steps.with_rocm7("tests.e2e.builds.reproducible"),
-        (steps.DEBIAN_PACKAGES,),
-        holds="",
-    ),
 )
 
 #: Once a week, and before a release: what other checks show with smaller, fewer or other inputs.
@@ -307,7 +291,6 @@ SCHEDULED = frozenset(
         "amd",
         # `hip` builds a bigger project with real ROCm.
         "hip-page",
-        "served-bucket",
         # All tests, with other modules.
         "todays-modules",
         "validators",

@@ -281,12 +281,6 @@ def wheel_variants(machine: Machine) -> None:
     machine.module(SPLIT, fetched, "tests.e2e.split.variants", "--installers", machine.installers)
 
 
-def thin_compressed(machine: Machine) -> None:
-    """Slice what clang compresses."""
-    machine.use_device_library()
-    machine.module_in(machine.debian13, "tests.e2e.thin.compressed")
-
-
 def remote(*options: str) -> Callable[[Machine], None]:
     """Build and test with remote engines, from Debian's packages and PyPI."""
 
