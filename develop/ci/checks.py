@@ -4,7 +4,7 @@ A check with `needs` is skipped where they are not met. SCHEDULED, at the end, n
 """
 
 from develop.ci import steps
-from develop.ci.check import ALL, APT, ENGINES, Check
+from develop.ci.check import ALL, APT, ENGINES, INSTALLERS, Check
 
 #: What many others need; these wait for the network, not for each other.
 FETCHED = (
@@ -117,6 +117,7 @@ CHECKS: tuple[Check, ...] = (
     # While the disk is empty.
     Check("big-wheel-build", "build a wheel of over 4 GiB", steps.make(lambda machine: machine.big_wheel)),
     Check("big-wheel", "every tool accepts a wheel of over 4 GiB", steps.big_wheel),
+    Check("mini-versions", "make the example SDK's packages, in two versions", steps.make(steps.mini_versions)),
     # Early, because they wait for each other, and others can run beside them.
     *FETCHED,
     *REMOTE,
@@ -137,7 +138,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
-    Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel),
+    Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel, holds=""),
     Check("registry", "push images to a registry, and pull them again", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check(
@@ -171,11 +172,12 @@ CHECKS: tuple[Check, ...] = (
         holds="",
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", steps.pages),
-    Check("installers", "installers: pip 23, the newest pip, uv", steps.installers),
+    Check("installers", "installers: pip 23, the newest pip, uv", steps.installers, holds=INSTALLERS),
     Check(
         "devel-histories",
         "development trees live through installers, each kind of place, and file systems",
         steps.devel_histories,
+        holds=INSTALLERS,
     ),
     Check(
         "elf",
@@ -213,8 +215,8 @@ CHECKS: tuple[Check, ...] = (
     Check("wheel-variants", "which wheel variant machines and installers get", steps.wheel_variants),
     Check("framework", "a framework built against the devel tree", steps.framework, (steps.DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", steps.installers_debian13, (steps.DEBIAN,)),
-    Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,)),
-    Check("page", "the landing page, in Chromium", steps.page, (steps.DEBIAN,)),
+    Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,), holds=INSTALLERS),
+    Check("page", "the landing page, in Chromium", steps.page, (steps.DEBIAN,), holds=""),
     *steps.THIN5.checks("ROCm 5.7 (thin)", steps.DEBIAN),
     *steps.THIN7.checks("ROCm 7 (thin)", steps.DEBIAN),
     *steps.KPACK7.checks("ROCm 7 (kpack)", steps.KPACK, steps.DEBIAN),
@@ -274,12 +276,22 @@ SCHEDULED = frozenset(
         # Over 4 GiB; `tests` has the same code with small members and a lowered limit.
         "big-wheel-build",
         "big-wheel",
-        # Other people's wheels: what they hold changes with theirs, not with ours.
+        # Other people's wheels and installers: what they hold or answer changes with theirs, not with ours.
         "corpus",
+        "foreign-sdks",
+        "hostile-zips",
         "split-wheels",
         "windows-corpus",
+        # `tests` has each action in a jail with only its inputs, and `remote-cache` its key in another place.
+        "root-engines",
+        "remote-execution",
+        # `tests` kills at 20 moments.
+        "kills",
+        # What users get of a release; each file of it is tested where it is.
+        "release",
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
+        "tar-xz",
         "remote-tests",
         "hip-libraries",
         "hip-optional",
@@ -295,6 +307,8 @@ SCHEDULED = frozenset(
         "todays-modules",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
+        *(f"family-{what}" for what in ("build", "use", "verify")),
+        "split-reports",
         "split-sets",
         "wheel-variants",
     }
