@@ -202,7 +202,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "windows-corpus",
-        "images of real wheels for Windows, read as pefile and lief do",
+        "images of real wheels for Windows, read as lief does",
         steps.windows_corpus,
         holds="",
     ),
