@@ -30,7 +30,6 @@ LINKED = {"RocmLink", "RocmIndex"}
 IMAGES = {"RocmLayer", "RocmImage"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *IMAGES}
 COVERAGE = {"RocmCoverageCheck", "RocmSdist", "RocmStaticWheel", "RocmIndex", *IMAGES}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
