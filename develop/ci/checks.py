@@ -212,7 +212,7 @@ CHECKS: tuple[Check, ...] = (
         steps.split_wheels,
         (steps.DEBIAN,),
     ),
-    Check("wheel-variants", "which wheel variant machines and installers get", steps.wheel_variants),
+    Check("wheel-variants", "which wheel variant machines get, by the reference implementation", steps.wheel_variants),
     Check("framework", "a framework built against the devel tree", steps.framework, (steps.DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", steps.installers_debian13, (steps.DEBIAN,)),
     Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,), holds=INSTALLERS),

@@ -281,12 +281,12 @@ def split_wheels(machine: Machine) -> None:
 
 
 def wheel_variants(machine: Machine) -> None:
-    """Let installers and the reference implementation of wheel variants choose."""
+    """Let the reference implementation of wheel variants choose."""
     fetched = machine.scratch / "variants"
     machine.use_libraries()
     version = machine.read("python3", "-c", PYTHON_VERSION).strip()
     machine.module(SPLIT, fetched, "--fetch", version, "programs")
-    machine.module(SPLIT, fetched, "tests.e2e.split.variants", "--installers", machine.installers)
+    machine.module(SPLIT, fetched, "tests.e2e.split.variants")
 
 
 def remote(*options: str) -> Callable[[Machine], None]:
