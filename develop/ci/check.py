@@ -14,6 +14,8 @@ BUILD = "the build of this workspace"
 APT = "apt"
 #: The ports of remote engines.
 ENGINES = "engines"
+#: The directory of installers, which fetches and unpacks them when they are first asked for.
+INSTALLERS = "installers"
 
 
 @dataclass(frozen=True)

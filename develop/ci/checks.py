@@ -4,7 +4,7 @@ A check with `needs` is skipped where they are not met. SCHEDULED, at the end, n
 """
 
 from develop.ci import steps
-from develop.ci.check import ALL, APT, ENGINES, Check
+from develop.ci.check import ALL, APT, ENGINES, INSTALLERS, Check
 
 #: What many others need; these wait for the network, not for each other.
 FETCHED = (
@@ -107,6 +107,7 @@ CHECKS: tuple[Check, ...] = (
     # While the disk is empty.
     Check("big-wheel-build", "build a wheel of over 4 GiB", steps.make(lambda machine: machine.big_wheel)),
     Check("big-wheel", "every tool accepts a wheel of over 4 GiB", steps.big_wheel),
+    Check("mini-versions", "make the example SDK's packages, in two versions", steps.make(steps.mini_versions)),
     # Early, because they wait for each other, and others can run beside them.
     *FETCHED,
     *REMOTE,
@@ -127,7 +128,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
-    Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel),
+    Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel, holds=""),
     Check("registry", "an image of layers in a registry, made as the page says", steps.push, (steps.DEBIAN,)),
     Check("validators-mini", "every tool accepts the example SDK's wheels", steps.validate_mini),
     Check(
@@ -161,11 +162,12 @@ CHECKS: tuple[Check, ...] = (
         holds="",
     ),
     Check("pages", "what pages and examples say can be pasted into a shell", steps.pages),
-    Check("installers", "installers: pip 23, the newest pip, uv", steps.installers),
+    Check("installers", "installers: pip 23, the newest pip, uv", steps.installers, holds=INSTALLERS),
     Check(
         "devel-histories",
         "development trees live through installers, each kind of place, and file systems",
         steps.devel_histories,
+        holds=INSTALLERS,
     ),
     Check(
         "elf",
@@ -190,7 +192,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "windows-corpus",
-        "images of real wheels for Windows, read as pefile and lief do",
+        "images of real wheels for Windows, read as lief does",
         steps.windows_corpus,
         holds="",
     ),
@@ -200,13 +202,11 @@ CHECKS: tuple[Check, ...] = (
         steps.split_wheels,
         (steps.DEBIAN,),
     ),
-    Check("wheel-variants", "which wheel variant machines and installers get", steps.wheel_variants),
+    Check("wheel-variants", "which wheel variant machines get, by the reference implementation", steps.wheel_variants),
     Check("framework", "a framework built against the devel tree", steps.framework, (steps.DEBIAN,)),
     Check("installers-debian13", "installers, under Debian 13's Python", steps.installers_debian13, (steps.DEBIAN,)),
-    Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,)),
-    Check("page", "the landing page, in Chromium", steps.page, (steps.DEBIAN,)),
-    # Of each compressor of clang's, each version of the header: ROCm 7's small libraries are not compressed.
-    Check("thin-compressed", "slices of compressed device code", steps.thin_compressed, (steps.DEBIAN,)),
+    Check("index", "pip and uv fetch from the index what they install", steps.index, (steps.DEBIAN,), holds=INSTALLERS),
+    Check("page", "the landing page, in Chromium", steps.page, (steps.DEBIAN,), holds=""),
     *steps.THIN5.checks("ROCm 5.7 (thin)", steps.DEBIAN),
     *steps.THIN7.checks("ROCm 7 (thin)", steps.DEBIAN),
     *steps.KPACK7.checks("ROCm 7 (kpack)", steps.KPACK, steps.DEBIAN),
@@ -258,20 +258,6 @@ CHECKS: tuple[Check, ...] = (
         steps.module("tests.e2e.install.debian_rocm"),
         (steps.DEBIAN_PACKAGES,),
     ),
-    Check(
-        "served-bucket",
-        "from a served bucket to packages installed by hash",
-        steps.with_rocm7("tests.e2e.channel.served_bucket"),
-        (steps.DEBIAN,),
-        holds="",
-    ),
-    Check(
-        "reproducible",
-        "the same bytes from two builds",
-        steps.with_rocm7("tests.e2e.builds.reproducible"),
-        (steps.DEBIAN_PACKAGES,),
-        holds="",
-    ),
 )
 
 #: Once a week, and before a release: what other checks show with smaller, fewer or other inputs.
@@ -280,12 +266,22 @@ SCHEDULED = frozenset(
         # Over 4 GiB; `tests` has the same code with small members and a lowered limit.
         "big-wheel-build",
         "big-wheel",
-        # Other people's wheels: what they hold changes with theirs, not with ours.
+        # Other people's wheels and installers: what they hold or answer changes with theirs, not with ours.
         "corpus",
+        "foreign-sdks",
+        "hostile-zips",
         "split-wheels",
         "windows-corpus",
+        # `tests` has each action in a jail with only its inputs, and `remote-cache` its key in another place.
+        "root-engines",
+        "remote-execution",
+        # `tests` kills at 20 moments.
+        "kills",
+        # What users get of a release; each file of it is tested where it is.
+        "release",
         # A second input, or all, where the first ones are checked with each change.
         "inputs",
+        "tar-xz",
         "remote-tests",
         "hip-libraries",
         "hip-optional",
@@ -297,11 +293,12 @@ SCHEDULED = frozenset(
         "amd",
         # `hip` builds a bigger project with real ROCm.
         "hip-page",
-        "served-bucket",
         # All tests, with other modules.
         "todays-modules",
         "validators",
         *(f"thin-rocm5-{what}" for what in ("build", "use", "verify", "code")),
+        *(f"family-{what}" for what in ("build", "use", "verify")),
+        "split-reports",
         "split-sets",
         "wheel-variants",
     }

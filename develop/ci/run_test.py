@@ -54,7 +54,7 @@ def test_the_beginning_of_names_selects_several_in_the_order_of_the_table() -> N
     assert names("remote", "elf") == [*remote, "elf"]
     found = names("elf", "thin")
     assert found[0] == "thin-actions"
-    assert {"elf", "thin-compressed", "thin-rocm5-build", "thin-rocm7-code"} < set(found)
+    assert {"elf", "thin-rocm5-build", "thin-rocm7-code"} < set(found)
 
 
 def test_a_name_that_means_nothing(capsys: pytest.CaptureFixture[str]) -> None:

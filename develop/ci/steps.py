@@ -91,6 +91,12 @@ def bazel_tests(machine: Machine) -> Count:
     return Count(passed, failed)
 
 
+def mini_versions(machine: Machine) -> Path:
+    """Make packages that many checks install, and what programs outside Bazel need; return the newer packages."""
+    machine.use_libraries()
+    return machine.older and machine.newer
+
+
 def every_test(machine: Machine) -> None:
     """Ask Bazel which tests //tests/... does not reach; //tests/lint has a list of those that it does."""
     query = 'kind(".*_test rule", //...) except tests(//tests/...)'
@@ -135,15 +141,18 @@ def big_wheel(machine: Machine) -> None:
 
 def devel_histories(machine: Machine) -> None:
     """Let development trees live through random histories."""
-    versions = ("--dist", machine.older, "--newer", machine.newer)
-    machine.module("tests.e2e.install.devel_histories", *versions, "--installers", machine.installers)
+    machine.module("tests.e2e.install.devel_histories", *_two_versions(machine), "--installers", machine.installers)
+
+
+def _two_versions(machine: Machine) -> tuple[object, ...]:
+    return "--dist", machine.older, "--newer", machine.newer
 
 
 def channel(machine: Machine) -> None:
     """Keep channels in a directory and in buckets, and kill publishers while pip and uv install."""
     machine.use_libraries()
     programs = "tests.e2e.channel.locked_programs"
-    machine.module(programs, "tests.e2e.channel.places", "--dist", machine.mini / "dist")
+    machine.module(programs, "tests.e2e.channel.places", "--dist", machine.newer)
     for place in ("directory", "bucket"):
         machine.module(programs, "tests.e2e.channel.channel_kills", "--kills", "20", "--place", place)
 
@@ -163,7 +172,7 @@ def validate_mini(machine: Machine) -> None:
 
 def installers(machine: Machine) -> None:
     """Install the example SDK with the machine's own interpreters."""
-    machine.module("tests.e2e.install.installers", "--installers", machine.installers)
+    machine.module("tests.e2e.install.installers", *_two_versions(machine), "--installers", machine.installers)
 
 
 def pages(machine: Machine) -> None:
@@ -243,8 +252,7 @@ def framework(machine: Machine) -> None:
 
 def _installed_in_debian13(machine: Machine, program: str, *arguments: str) -> None:
     root, directory = machine.debian13, machine.installers_for_debian13
-    versions = ("--dist", machine.older, "--newer", machine.newer)
-    machine.module_in(root, program, *arguments, "--installers", directory, *versions)
+    machine.module_in(root, program, *arguments, "--installers", directory, *_two_versions(machine))
 
 
 def installers_debian13(machine: Machine) -> None:
@@ -274,18 +282,12 @@ def split_wheels(machine: Machine) -> None:
 
 
 def wheel_variants(machine: Machine) -> None:
-    """Let installers and the reference implementation of wheel variants choose."""
+    """Let the reference implementation of wheel variants choose."""
     fetched = machine.scratch / "variants"
     machine.use_libraries()
     version = machine.read("python3", "-c", PYTHON_VERSION).strip()
     machine.module(SPLIT, fetched, "--fetch", version, "programs")
-    machine.module(SPLIT, fetched, "tests.e2e.split.variants", "--installers", machine.installers)
-
-
-def thin_compressed(machine: Machine) -> None:
-    """Slice what clang compresses."""
-    machine.use_device_library()
-    machine.module_in(machine.debian13, "tests.e2e.thin.compressed")
+    machine.module(SPLIT, fetched, "tests.e2e.split.variants")
 
 
 def remote(*options: str) -> Callable[[Machine], None]:

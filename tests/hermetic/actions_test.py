@@ -1,6 +1,6 @@
 """Each action sees nothing but what it declares: run again in a jail, where all is different, it makes the same bytes.
 
-`jail.py` says what is visible there, `planted.py` which faults are planted to see that they are noticed.
+`jail.py` says what is visible there; faults are planted to see that they are noticed.
 HERMETIC_REQUIRED in the environment makes it an error if this machine does not let us have a jail; HERMETIC_ALL takes
 away every input of every action. Otherwise these are the inputs of one action of each kind, and of files that end alike
 the first and the last.
@@ -21,14 +21,12 @@ from tests.hermetic.jail import ENVIRONMENT, LATER, UMASK, Jail, jail_for
 from tests.reproducible.recorded import Place, Recorded, contents, identity, read_record
 
 ACTIONS = read_record(Path(os.environ["ACTIONS"]))
-PLANTED = {action.argv[5]: action for action in read_record(Path(os.environ["PLANTED"]))}
-#: What each planted fault leads to.
-EXPECTED = {
-    "nothing": "",
-    "read_undeclared": "exit code 1: planted: read_undeclared: [Errno 2] No such file or directory: "
-    "'tests/hermetic/undeclared.txt'",
-    "write_beside": "wrote {output}.stray, which it does not declare",
-    "write_input": "exit code 1: planted: write_input: [Errno 13] Permission denied: 'tests/hermetic/declared.txt'",
+#: What an action does that it may not do, and what is said of it.
+PLANTED = {
+    "pass": "",
+    "open('{folder}/undeclared.txt')": "No such file or directory: '{folder}/undeclared.txt'",
+    "open('output.txt.stray', 'w')": "wrote output.txt.stray, which it does not declare",
+    "open('declared.txt', 'w')": "Permission denied: 'declared.txt'",
 }
 #: Where outputs of the configuration are that tools are built in.
 EXEC = "bazel-out/k8-opt-exec-ST-d57f47055a04/bin"
@@ -148,11 +146,16 @@ def test_source_date_epoch_is_the_one_thing_that_matters(action: Recorded, jail:
         assert [one.CRC for one in new.infolist()] == [one.CRC for one in old.infolist()]
 
 
-@pytest.mark.parametrize("fault", sorted(EXPECTED))
-def test_a_planted_fault_is_noticed(fault: str, jail: Jail, tmp_path: Path) -> None:
-    action = PLANTED[fault]
-    expected = EXPECTED[fault].format(output=action.outputs[0].execroot)
-    assert str(faults(action, jail, tmp_path, compare=False)) == expected
+@pytest.mark.parametrize(("fault", "expected"), PLANTED.items())
+def test_a_planted_fault_is_noticed(fault: str, expected: str, jail: Jail, tmp_path: Path) -> None:
+    for name in ("declared.txt", "undeclared.txt"):
+        (tmp_path / name).write_text(name)
+    program = f"open('output.txt', 'w').write(open('declared.txt').read())\n{fault.format(folder=tmp_path)}"
+    inputs, outputs = ([Place(name, tmp_path / name)] for name in ("declared.txt", "output.txt"))
+    action = Recorded("RocmPlanted", [jail.interpreter, "-I", "-S", "-c", program], {}, inputs, outputs)
+    said = str(faults(action, jail, tmp_path / "scratch", compare=False))
+    assert said.endswith(expected.format(folder=tmp_path))
+    assert bool(said) == bool(expected)
 
 
 def size(action: Recorded) -> int:

@@ -184,12 +184,12 @@ def _steps(draw: st.DrawFn, what: str, states: list[Sdk], past: list[Sdk]) -> St
 
 
 @st.composite
-def histories(draw: st.DrawFn, least: int = 5, most: int = 12, what: st.SearchStrategy[str] = STEPS) -> History:
-    """Return histories of at least five steps, of these kinds."""
+def histories(draw: st.DrawFn) -> History:
+    """Return histories of five to twelve steps."""
     sdk = with_devel(draw(sdks("usual")))
     states, past = [sdk, sdk], [sdk]
-    count = draw(st.integers(least, most))
-    return History(sdk, tuple(draw(_steps(draw(what), states, past)) for _ in range(count)))
+    count = draw(st.integers(5, 12))
+    return History(sdk, tuple(draw(_steps(draw(STEPS), states, past)) for _ in range(count)))
 
 
 # What happens

@@ -1,6 +1,6 @@
 """A seeded share of random SDKs: what the documentation says holds, and nothing but the SDK decides the bytes.
 
-`python3 -B -m tests.pipeline.run_many` tries many more, and `tests.pipeline.run_histories` lives many more histories.
+`python3 -B -m tests.pipeline.run_many` tries many more.
 """
 
 import pytest

@@ -1,7 +1,8 @@
-"""Tries many random SDKs: `python3 -B -m tests.pipeline.run_many --cases 10000 --seed 1`.
+"""Tries many random SDKs: `python3 -B -m tests.pipeline.run_many --cases 10000 --seed 1`; histories by --kind history.
 
-It prints how far it is, and each finding, shrunk, with the SDK that shows it. Of a kind that was found it goes on
-without: what else there is shall show, too. Exits with 1 if there was a finding.
+It prints how far it is, and each finding, shrunk, with the SDK or the history that shows it. Of a kind that was found
+it goes on without: what else there is shall show, too. Exits with 1 if there was a finding. The last seed that it
+prints is where a later call begins.
 """
 
 import argparse
@@ -10,18 +11,21 @@ import time
 import traceback
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 from hypothesis import Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tests.pipeline.drawing import ONLY_FRESH
+from tests.pipeline.histories import History, histories, live
 from tests.pipeline.package_reader import FindingError
 from tests.pipeline.properties import VARIATIONS, holds, is_reproducible, judged, second_run_is_fresh
 from tests.pipeline.random_sdks import KINDS, sdks_and_changes
 from tests.pipeline.sdk import Sdk
 
-#: SDKs that one run of hypothesis tries.
-CHUNK = 250
+#: SDKs that one run of hypothesis tries, and histories, which take longer.
+CHUNK, HISTORIES = 250, 50
+HISTORY = "history"
 #: Of so many SDKs, one is built in another variation as well, and one is changed and built again.
 VARIED = 8
 
@@ -43,20 +47,29 @@ class Search:
     seen: Counter[str] = field(default_factory=Counter)
     came: Counter[str] = field(default_factory=Counter)
     cases: int = 0
+    last: object = None
 
-    def trial(self, sdk: Sdk, after: Sdk, turn: int) -> None:
-        """Try one SDK, and by its turn another variation, or what it is after a change; raises what is new."""
+    def judge(self, sdk: Sdk, after: Sdk, turn: int) -> None:
+        """Build one SDK, and by its turn another variation, or what it is after a change."""
+        variation, what = divmod(turn, VARIED)
+        if what == VARIED - 1:
+            came = is_reproducible(sdk, VARIATIONS[variation], judged)
+        elif what == VARIED - 2:
+            came, hits = second_run_is_fresh(sdk, after, judged)
+            self.came["actions that a second run did not repeat"] += hits
+        else:
+            came = holds(sdk)
+        self.came[came] += 1
+
+    def trial(self, case: History | tuple[tuple[Sdk, Sdk], int]) -> None:
+        """Try one SDK, or live one history; raises what is new."""
         self.cases += 1
+        self.last = case
         try:
-            variation, what = divmod(turn, VARIED)
-            if what == VARIED - 1:
-                came = is_reproducible(sdk, VARIATIONS[variation], judged)
-            elif what == VARIED - 2:
-                came, hits = second_run_is_fresh(sdk, after, judged)
-                self.came["actions that a second run did not repeat"] += hits
+            if isinstance(case, History):
+                self.came += live(case)
             else:
-                came = holds(sdk)
-            self.came[came] += 1
+                self.judge(*case[0], case[1])
         except Exception as error:
             kind = kind_of(error)
             self.seen[kind] += 1
@@ -64,41 +77,41 @@ class Search:
                 raise
 
     def run(self, number: int, cases: int, *, shrink: bool) -> None:
-        """Try some SDKs of one seed; print a finding."""
+        """Try some cases of one seed; print a finding."""
         phases = (Phase.generate, Phase.shrink) if shrink else ONLY_FRESH.phases
-
-        @seed(number)
-        @settings(ONLY_FRESH, max_examples=cases, phases=phases)
-        @given(sdks_and_changes(self.kind), st.integers(0, VARIED * len(VARIATIONS) - 1))
-        def trial(pair: tuple[Sdk, Sdk], turn: int) -> None:
-            self.last = pair
-            self.trial(*pair, turn)
-
+        case: st.SearchStrategy[Any] = histories()
+        if self.kind != HISTORY:
+            case = st.tuples(sdks_and_changes(self.kind), st.integers(0, VARIED * len(VARIATIONS) - 1))
+        trial = seed(number)(settings(ONLY_FRESH, max_examples=cases, phases=phases)(given(case)(self.trial)))
         try:
             trial()
         except Exception as error:
             self.known.add(kind_of(error))
-            print(f"\nFINDING (seed {number}) {type(error).__name__}: {error}\n {self.last!r}\n", flush=True)
+            notes = "\n".join(getattr(error, "__notes__", []))
+            print(f"\nFINDING (seed {number}) {type(error).__name__}: {error}\n{notes}\n{self.last!r}\n", flush=True)
 
 
 def main(argv: list[str]) -> int:
     """Search, and say what was found."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=10000, help="how many SDKs to try")
+    parser.add_argument("--cases", type=int, default=10000, help="how many SDKs, or histories, to try")
     parser.add_argument("--seed", type=int, default=1, help="where to begin")
     parser.add_argument("--known", action="append", default=[], help="a kind of finding not to stop for")
     parser.add_argument("--no-shrink", action="store_true", help="print findings as they come")
-    parser.add_argument("--kind", choices=KINDS, default="all", help="which SDKs")
+    parser.add_argument("--kind", choices=(*KINDS, HISTORY), default="all", help="which SDKs, or histories")
     args = parser.parse_args(argv)
     search, start, number = Search(set(args.known), args.kind), time.monotonic(), args.seed
-    tried = 0
+    tried, chunk = 0, HISTORIES if args.kind == HISTORY else CHUNK
     while tried < args.cases:
-        before, count = search.cases, min(CHUNK, args.cases - tried)
+        before, count = search.cases, min(chunk, args.cases - tried)
         search.run(number, count, shrink=not args.no_shrink)
         tried += min(count, search.cases - before)
         number += 1
         rate = search.cases / (time.monotonic() - start)
-        print(f"{tried} of {args.cases} cases, {rate:.1f} a second; findings: {dict(search.seen)}", flush=True)
+        print(
+            f"{tried} of {args.cases} cases, to seed {number}, {rate:.1f} a second; findings: {dict(search.seen)}",
+            flush=True,
+        )
     print(*(f"{count:8} {what}" for what, count in search.came.most_common()), sep="\n")
     return 1 if search.seen else 0
 

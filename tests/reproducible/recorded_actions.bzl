@@ -50,7 +50,7 @@ def _recorded_actions_impl(ctx):
     ctx.actions.write(document, json.encode([_record(action) for action in actions]))
     files = depset(
         [document],
-        transitive = [action.inputs for action in actions] + ([action.outputs for action in actions] if ctx.attr.run else []),
+        transitive = [files for action in actions for files in (action.inputs, action.outputs)],
     )
     return [DefaultInfo(files = depset([document]), runfiles = ctx.runfiles(transitive_files = files))]
 
@@ -61,7 +61,6 @@ Of an action: mnemonic, argv (with params files written out), the variables that
 execution root and in runfiles.""",
     implementation = _recorded_actions_impl,
     attrs = {
-        "run": attr.bool(default = True, doc = "Whether Bazel runs the actions, so that there are outputs to compare with."),
         "targets": attr.label_list(
             mandatory = True,
             aspects = [_recorded],

@@ -30,7 +30,6 @@ LINKED = {"RocmLink", "RocmIndex"}
 LAYERS = {"RocmLayer"}
 PACKED = {"RocmPack", "RocmSbom", *LINKED}
 PLATFORM_TAG = {"RocmPlatformTag", *LINKED}
-PLANNED = {"RocmPlan", "RocmPlatformTag", *PACKED}
 VERSION = {"RocmSbom", "RocmSdist", "RocmStaticWheel", *LINKED, *LAYERS}
 #: What has a date, from the one variable that an action sees: SOURCE_DATE_EPOCH.
 DATED = {"RocmSbom", "RocmSdist", "RocmStaticWheel", "RocmLink", "RocmIndex", *LAYERS}

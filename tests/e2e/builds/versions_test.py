@@ -131,17 +131,6 @@ def test_what_the_artifacts_are_not_is_refused(sdk: Sdk) -> None:
     assert "ROCM_LAYOUT=flat: expected one of family, split, thin" in sdk.refused("--repo_env=ROCM_LAYOUT=flat")
 
 
-def test_a_wrong_version_is_refused_before_anything_runs(sdk: Sdk) -> None:
-    """The error names the flag and a value that is right."""
-    for options, message in {
-        ("--config=prerelease",): "Set --//packaging:version_serial=2",
-        ("--config=release", "--//packaging:version_serial=2"): "Leave out --//packaging:version_serial",
-        ("--//packaging:version=7.10.0-RC2",): "expected a version such as 7.10.0, 7.10.0rc2 or 7.10.0.dev0. Set --",
-        ("--//packaging:version_suffix=7.10",): "expected letters, digits and `_`, like 7_10_0",
-    }.items():
-        assert message in sdk.refused(*options)
-
-
 def test_the_base_comes_from_a_file() -> None:
     """That the stamp comes from git, tests/e2e/consumer shows."""
     with tempfile.TemporaryDirectory(prefix="rocm-workspace-") as folder:

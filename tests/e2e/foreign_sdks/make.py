@@ -4,8 +4,7 @@
 
 It fetches NVIDIA's wheels for Linux and Windows, lays their libraries out as artifacts, and builds the project beside
 this file, which is copied out of this workspace. `DIRECTORY/made` then has a folder for each SDK, with what a build
-gives its users, and `DIRECTORY/said` what Bazel printed, also about each of `MISTAKES`. `.ci/run foreign-sdks` calls
-this and `foreign_sdks_test.py`.
+gives its users, and `DIRECTORY/said` what Bazel printed. `.ci/run foreign-sdks` calls this and `foreign_sdks_test.py`.
 """
 
 import shutil
@@ -19,8 +18,6 @@ from tests.e2e.testing.builds import Build, Workspace, built, copy_out, remove_o
 from tests.e2e.windows.machine import fetch_wheels
 
 HERE = Path(__file__).parent
-#: Bazel prints errors, and what it was asked for.
-QUIET = ("--ui_event_filters=-info", "--noshow_progress")
 SDKS = ("compute", "media")
 #: Platforms of pip -> folders of the project's artifacts.
 PLATFORMS = {"manylinux2014_x86_64": "linux", "win_amd64": "windows"}
@@ -43,37 +40,6 @@ SOURCES = {
 }
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """What somebody writes who is wrong: a text of a file of the project, and what stands there instead."""
-
-    name: str
-    file: str
-    right: str
-    wrong: str
-    #: Where the build fails: an `action`, the `analysis` of a rule, a `repository`. Empty: the error is Bazel's.
-    where: str
-    #: What only the error says, once for each target.
-    says: str
-    target: str = "//compute:dist"
-
-
-COMPUTE = "compute/BUILD.bazel"
-MISTAKES = (
-    Mistake("pattern", COMPUTE, '["nvjitlink"]', '["nvjitlink"], exclude = ["lib/*.a"]', "action", "matches 'lib/*.a'"),
-    Mistake("needs", COMPUTE, 'needs = ["linker"]', "needs = []", "action", "See to "),
-    Mistake("artifact", COMPUTE, '"nvjitlink"', '"nvjit"', "action", "is made from no artifact"),
-    Mistake("licence", COMPUTE, "LicenseRef-NVIDIA-Proprietary", "NVIDIA", "action", "is not an SPDX expression"),
-    Mistake("tag", "BUILD.bazel", '"linux_x86_64"', '"manylinux_2_5_x86_64"', "action", "Set --//:linux_tag="),
-    Mistake("version", "BUILD.bazel", '"1.0.0"', '"1.0.x"', "analysis", 'base "1.0.x"'),
-    Mistake("label", "packages.bzl", '"//:version"', '"//:versions"', "", "did you mean version"),
-    Mistake("directory", "MODULE.bazel", "artifacts/windows", "artifacts/window", "repository", "cannot be read"),
-    Mistake("suite", "MODULE.bazel", "trixie", "trixy", "repository", "needs another `suite`", "//media:dist"),
-)
-#: How each is built: as Bazel does, which stops at an error, and to the end.
-WAYS = {"stop": QUIET, "keep_going": (*QUIET, "--keep_going")}
-
-
 def lay_out(wheels: Path, artifacts: Path, sources: Mapping[str, Source]) -> None:
     """Make artifacts of wheels: DLLs in `bin`, others in `lib`, licence texts in `share/licenses`."""
     shutil.rmtree(artifacts, ignore_errors=True)
@@ -94,23 +60,6 @@ def lay_out(wheels: Path, artifacts: Path, sources: Mapping[str, Source]) -> Non
         (artifact / "artifact_manifest.txt").write_text("stage\n")
 
 
-def make_mistake(workspace: Workspace, mistake: Mistake) -> dict[str, str]:
-    """Return what Bazel prints about a mistake, by way.
-
-    Raises ValueError if it builds, or the file has no such text.
-    """
-    file = workspace.directory / mistake.file
-    text = file.read_text(encoding="utf-8")
-    if mistake.right not in text:
-        raise ValueError(f"{mistake.file} has no {mistake.right}")
-    file.write_text(text.replace(mistake.right, mistake.wrong), encoding="utf-8")
-    builds = {way: workspace.build(mistake.target, options=options) for way, options in WAYS.items()}
-    file.write_text(text, encoding="utf-8")
-    if any(build.succeeded for build in builds.values()):
-        raise ValueError(f"{mistake.name}: the build succeeded with {mistake.wrong}")
-    return {way: build.output for way, build in builds.items()}
-
-
 def build_all(workspace: Workspace, made: Path) -> Build:
     """Build both SDKs, and copy what they give their users; return the build."""
     build = built(workspace.build("//..."))
@@ -123,7 +72,7 @@ def build_all(workspace: Workspace, made: Path) -> Build:
 
 
 def main() -> None:
-    """Fetch, lay out, build, and be wrong."""
+    """Fetch, lay out, and build."""
     directory = Path(sys.argv[1]).absolute()
     project, output_base = directory / "project", directory / "output_base"
     for old in ("made", "project", "said"):
@@ -137,9 +86,6 @@ def main() -> None:
     try:
         (said / "build").write_text(build_all(workspace, directory / "made").output, encoding="utf-8")
         (said / "test").write_text(built(workspace.build("//...", command="test")).output, encoding="utf-8")
-        for mistake in MISTAKES:
-            for way, output in make_mistake(workspace, mistake).items():
-                (said / f"{mistake.name}.{way}").write_text(output, encoding="utf-8")
     finally:
         workspace.run("shutdown")
         remove_output_base(output_base)

@@ -1,9 +1,9 @@
 """Installs the packages with pip 23, the newest pip and the newest uv, under several interpreters.
 
-    python3 -m tests.e2e.install.installers [--dist DIR --newer DIR] [--python PROGRAM]…
-                                            [--installers DIR [--fetch VERSION]…]
+    python3 -m tests.e2e.install.installers --dist DIR --newer DIR [--python PROGRAM]… [--installers DIR]
+    python3 -m tests.e2e.install.installers --installers DIR --fetch VERSION…
 
-Run it from the top of the workspace. Without `--dist` the packages of the mini SDK are built, in two versions. Without
+Run it from the top of the workspace. The directories have the packages of the mini SDK, in two versions. Without
 `--python` the oldest interpreter at hand, 3.11 and the newest are taken: those on PATH, and pyenv's. What is done with
 each installer and interpreter: install, check, add and remove a package per GPU target, upgrade, and uninstall one
 package at a time, in one of several orders. After every step each file that a RECORD lists is there with its digest, no
@@ -16,7 +16,6 @@ The installers are fetched with pip, into `--installers` if that is given, where
 import argparse
 import os
 import random
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,9 +29,7 @@ from zipfile import ZipFile
 
 from tests.e2e.install.environment import Environment, Installer
 from tests.e2e.install.interpreters import chosen
-from tests.e2e.testing.builds import Workspace, built
 
-OLDER, NEWER = "7.10.0", "7.11.0"
 #: What is fetched, by the folder of its wheel: the pip that enterprise systems still have, and the newest of both.
 INSTALLERS = {"pip-23": "pip==23.*", "pip": "pip", "uv": "uv"}
 EXTRAS = ("libraries", "devel", "profiler")
@@ -63,15 +60,6 @@ def installers(directory: Path, version: str) -> Iterator[Installer]:
             yield Installer(title, program, is_uv=True)
         else:
             yield Installer(title, unpacked / "pip")
-
-
-def build(scratch: Path, version: str) -> Path:
-    """Build the packages of the mini SDK in a version; returns a copy of the directory with all of them."""
-    workspace = Workspace()
-    built(workspace.build("//tests/mini/split:dist", options=(f"--//packaging:version={version}",)))
-    copy = scratch / f"dist-{version}"
-    shutil.copytree(workspace.directory / "bazel-bin/tests/mini/split/dist", copy)
-    return copy
 
 
 def selector(dist: Path, *extras: str) -> str:
@@ -177,7 +165,7 @@ def run(scratch: Path, pythons: dict[tuple[int, int], Path], wheels: Path, older
 
 
 def main() -> int:
-    """Fetch, build what is to be built, and run."""
+    """Fetch, and run."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dist", type=Path, help="directory with the distributions of a version, of the split layout")
     parser.add_argument("--newer", type=Path, help="directory with the distributions of a newer version")
@@ -192,9 +180,7 @@ def main() -> int:
         for version in args.fetch or [f"{major}.{minor}" for major, minor in pythons]:
             fetch(wheels, version)
         if not args.fetch:
-            older = args.dist or build(scratch, OLDER)
-            newer = args.newer or build(scratch, NEWER)
-            run(scratch, pythons, wheels, older, newer)
+            run(scratch, pythons, wheels, args.dist, args.newer)
     return 0
 
 

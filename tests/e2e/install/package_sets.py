@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.install.real_rocm import Installation, check_all, check_installation, install
-from tests.e2e.install.real_rocm_programs import KERNEL, MAIN, compile_object
+from tests.e2e.install.real_rocm_programs import MAIN, compile_object, compile_program
 from tests.e2e.testing.commands import attempt, run
 
 #: The extras of each set. Packages of device code are for GPUs, which are not here.
@@ -69,11 +69,9 @@ def compiles(case: Case) -> None:
 
 
 def links(case: Case) -> None:
-    """Link a program by `hipcc`, and run it where the loader finds the runtime."""
-    source = case.source("program.hip", KERNEL + MAIN)
-    run(case.installed.bin / "hipcc", f"--offload-arch={case.target}", source, "-o", source.with_suffix(""))
-    root = case.sdk("path", "--root").strip()
-    assert run(source.with_suffix(""), LD_LIBRARY_PATH=f"{root}/lib") == NO_DEVICE
+    """Link a program by `hipcc`, and run it: where the loader finds the runtime, and after `rocm-sdk env`."""
+    devel = Path(case.sdk("path", "--root").strip())
+    compile_program(devel, case.installed.bin / "hipcc", case.target, case.scratch)
 
 
 def _cmake(case: Case, name: str, environ: dict[str, str]) -> None:

@@ -106,11 +106,3 @@ def nginx(blocks: str, scratch: Path) -> Iterator[Server]:
     command = ("nginx", "-p", scratch, "-c", settings, "-e", scratch / "error.log")
     with running("nginx", command, port, scratch):
         yield Server(f"http://127.0.0.1:{port}/", scratch / "access.log")
-
-
-@contextmanager
-def listing_server(root: Path, scratch: Path) -> Iterator[str]:
-    """Serve a directory, and listings of those directories in it that have no index.html; yield the URL."""
-    directives = f"{LISTEN} root {root}; autoindex on; index index.html; types {{ text/html html; }}"
-    with nginx(f"server {{ {directives} }}", scratch) as server:
-        yield server.url.rstrip("/")

@@ -1,16 +1,10 @@
 """What real.py says where packages do not hold what they should: its comparisons, on code objects made up here."""
 
-import random
-import struct
-from pathlib import Path
-
 import pytest
 
-from develop.testing.device_sample import HOST, PREFIX, Part, Sample, bundle, compressed
-from lib.device.model import Method
+from develop.testing.device_sample import HOST, PREFIX
 from lib.gpus.target_id import parse_target_id
-from tests.e2e.thin.bundler import PAGE, raw_bundles
-from tests.e2e.thin.code import Bundle, Code, held, kept, same
+from tests.e2e.thin.code import Bundle, Code, kept, same
 from tests.e2e.thin.readers import Library
 from tests.e2e.thin.real import check_union
 
@@ -45,37 +39,6 @@ def test_bundles_that_are_not_the_same(found: list[Bundle], message: str) -> Non
     with pytest.raises(SystemExit) as caught:
         same("libx.so", [ALL, ALL], found)
     assert message in str(caught.value)
-
-
-def test_what_a_library_holds(tmp_path: Path) -> None:
-    path = tmp_path / "libx.so"
-    first, second = ([(HOST, b""), (f"{PREFIX}gfx1030", code)] for code in (b"first", b"second"))
-    path.write_bytes(Sample((Part(bundle(first)), Part(bundle(second), None))).build())
-    found = held(path)
-    assert [[(code.entry, code.size) for code in one] for one in found.bundles] == [
-        [(f"{PREFIX}gfx1030", 5), (HOST, 0)],
-        [(f"{PREFIX}gfx1030", 6), (HOST, 0)],
-    ]
-    assert found.handed() == found.bundles[:1]
-
-
-@pytest.mark.parametrize(("version", "sizes"), [(2, "II"), (3, "QQ")])
-def test_a_compressed_bundle_may_end_with_zeros(tmp_path: Path, version: int, sizes: str) -> None:
-    frame = b"a raw block of zstd that ends with" + bytes(7)
-    size = struct.calcsize(f"<4sHH{sizes}8s") + len(frame)
-    one = struct.pack(f"<4sHH{sizes}8s", b"CCOB", version, 1, size, 99, b"digest") + frame
-    file = tmp_path / "two.co"
-    file.write_bytes(2 * one.ljust(PAGE, b"\0"))
-    assert list(raw_bundles(file)) == [one, one]
-
-
-@pytest.mark.parametrize("method", Method)
-def test_the_end_of_a_bundle_whose_header_does_not_say_its_size(tmp_path: Path, method: Method) -> None:
-    code = random.Random(1).randbytes(300_000) + bytes(200_000)
-    one = compressed(bundle([(HOST, b""), (f"{PREFIX}gfx1030", code)]), version=1, method=method)
-    file = tmp_path / "two.co"
-    file.write_bytes(2 * (one + bytes(-len(one) % PAGE)))
-    assert list(raw_bundles(file)) == [one, one]
 
 
 def test_what_all_slices_have_together() -> None:

@@ -1,4 +1,4 @@
-"""Fetches the wheels that corpus.py reads, and makes an environment with the readers that it compares with.
+"""Fetches the wheels that corpus.py reads, and makes an environment with lief, which it compares with.
 
     python3 -m tests.e2e.windows.corpus_wheels DIRECTORY
 
