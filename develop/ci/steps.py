@@ -1,4 +1,4 @@
-"""What the checks of .ci/run do, each with the machine that it is given: programs, tests, and what these need."""
+"""Runs the checks of .ci/run: one function for each, which gets the machine and calls programs and tests."""
 
 import os
 import re

@@ -32,7 +32,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which library has code for which target. Keys and target IDs are sorted, whatever order they were given in."""
+    """Table of the targets that each library has code for. Keys and target IDs are sorted."""
 
     #: Library, as keys are (see the module) -> the target IDs that it has code for.
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -237,7 +237,7 @@ def lacks_by_processor(coverage: Coverage) -> Mapping[str, tuple[str, ...]]:
 
 @dataclass(frozen=True)
 class Difference:
-    """How a library differs: the target IDs that only one of the two tables has."""
+    """Difference of a library between two tables: the target IDs that only one of them has."""
 
     library: str
     #: Expected, but there is no code.

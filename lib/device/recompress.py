@@ -72,7 +72,7 @@ class Spool:
 
 
 class Recompression:
-    """What frames are made with: zstd's level, the threads that compress, and the directory for the spool."""
+    """Settings for new frames: zstd's level, the number of threads, and the directory for temporary files."""
 
     def __init__(self, level: int, pool: Executor, directory: Path | None = None) -> None:
         self.level = level

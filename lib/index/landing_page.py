@@ -270,7 +270,7 @@ def tools_section(index: Index, requirement: str, other: str, targets: Sequence[
 
 @dataclass(frozen=True)
 class Site:
-    """What all pages for people have in common."""
+    """Settings that all landing pages share."""
 
     title: str
     #: Texts of the style sheet and of the script.

@@ -1,4 +1,4 @@
-"""Who requires whom among the files of a stream, and which requirements nothing meets.
+"""Resolves requirements among the files of a stream, and finds those that no file meets.
 
 A requirement counts for machines: a Python, a system and a processor on which the file that has it can be installed.
 It is met on one of them by an sdist, or by a wheel with tags for it.

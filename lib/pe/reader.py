@@ -110,7 +110,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the optional header says, and where each data directory is: RVA and size in bytes."""
+    """Optional header, with RVA and size in bytes of each data directory."""
 
     magic: int
     image_base: int

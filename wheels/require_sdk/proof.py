@@ -29,7 +29,7 @@ _PYTHON = re.compile(r"_?Py")
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proven."""
+    """Result of the proof."""
 
     symbols: int
     """How many symbols the SDK's libraries supply, summed up over the files."""

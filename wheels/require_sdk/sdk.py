@@ -68,12 +68,12 @@ class _SdkMember:
 
     @property
     def place(self) -> tuple[int, int, str]:
-        """What to sort by: of several libraries with one name the first counts."""
+        """Key for sorting: of several libraries with one name, the first counts."""
         return self.depth, -self.member.size, self.library.path
 
     @property
     def depth(self) -> int:
-        """How many directories it lies in."""
+        """Number of directories above it."""
         return self.library.path.count("/")
 
 
@@ -297,7 +297,7 @@ def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict
 
 @dataclass(frozen=True)
 class SdkFacts:
-    """What was read: the wheels that have a library that is needed, and symbols of libraries by path."""
+    """Facts about the SDK: the wheels that have a needed library, and symbols of libraries by path."""
 
     packages: tuple[Package, ...] = ()
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)

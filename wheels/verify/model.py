@@ -21,7 +21,7 @@ from lib.wheel.zip_members import Archive
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What the bytes of one member say."""
+    """Facts about one member, from its bytes."""
 
     path: str
     """As in the archive, `/` between the parts."""

@@ -1,4 +1,4 @@
-"""What a release lacks that the last one had: distributions, libraries, symbols, files; what pip loses in an upgrade.
+"""Finds what a release lost since the last one: distributions, libraries, symbols, files, and files lost in an upgrade.
 
     check(last_release, release)
 

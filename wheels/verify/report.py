@@ -1,4 +1,4 @@
-"""What `verify` found: for people, and for programs as SARIF 2.1.0 (OASIS).
+"""Writes the findings of `verify`: as text for people, and as SARIF 2.1.0 (OASIS) for programs.
 
 People get findings by wheel and rule, the remedy once per rule, coloured if they read them in a terminal.
 """

@@ -1,4 +1,4 @@
-"""Whether two builds of the same HIP sources made the same: with Bazel, and by the own build of the sources' project.
+"""Compares two builds of the same HIP sources: one by Bazel, one by the project's own build.
 
     python3 -m hip.tests.e2e.foreign_sources OURS THEIRS
 

@@ -169,7 +169,7 @@ def _lines(coverage: Coverage) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     manifest: list[str]  #: Of artifacts.

@@ -41,7 +41,7 @@ class Blob:
 
     @property
     def path(self) -> str:
-        """Where an OCI image layout has the blob."""
+        """Path of the blob in an OCI image layout."""
         return posixpath.join("blobs", "sha256", self.sha256)
 
     def descriptor(self, **more: Any) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _diff_id(path: str, *, is_gzip: bool) -> str:
 
 @dataclass(frozen=True)
 class Base:
-    """What an image begins with: nothing, if there is no base."""
+    """Layers and settings that an image begins with; empty without a base."""
 
     config: Mapping[str, Any] = field(default_factory=dict)
     layers: tuple[Blob, ...] = ()

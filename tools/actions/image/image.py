@@ -33,7 +33,7 @@ class Referrer:
 
     @property
     def entry(self) -> dict[str, Any]:
-        """How the index of a layout lists it."""
+        """Entry for it in the index of a layout."""
         return self.manifest.descriptor(artifactType=CYCLONEDX)
 
 
@@ -79,7 +79,7 @@ _REFERENCE: Final = re.compile(
 
 @dataclass(frozen=True)
 class ImageDefinition:
-    """What a BUILD file says about an image."""
+    """Definition of an image in a BUILD file."""
 
     #: Host or `localhost`, path and tag: the name under which engines load the image.
     reference: str

@@ -49,7 +49,7 @@ def write_layout(images: Sequence[Image], directory: Path) -> None:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     image: list[str]  #: Files with the lines of `Parts`, one for each image.
@@ -58,7 +58,7 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Parts:
-    """What an image is made of: files."""
+    """Files of an image."""
 
     definition: str  #: What the BUILD file says about the image.
     base: str | None  #: OCI image layout, or the tar of a root file system.

@@ -31,7 +31,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True)
 class InstallScheme:
-    """Where a Python has its packages (`sysconfig` calls it so): directories without `/` at their beginning."""
+    """Directories in which a Python has its packages (a scheme of `sysconfig`), without `/` at the beginning."""
 
     #: What Python imports from, such as `usr/lib/python3/dist-packages`.
     site_packages: str

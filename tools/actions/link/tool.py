@@ -141,7 +141,7 @@ def _manifest(name: str, version: str, links: dict[str, str], facts: dict[str, A
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     project: str  #: The distribution's metadata.

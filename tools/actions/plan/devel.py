@@ -31,7 +31,7 @@ KEPT_LINK = "link, kept"
 
 @dataclass(frozen=True)
 class _Tree:
-    """What the devel tree is made of: its definition and prefix, and who ships or knows each path."""
+    """Sources of the devel tree: its definition and prefix, and the packages that ship or know each path."""
 
     definition: Definition
     prefix: Prefix

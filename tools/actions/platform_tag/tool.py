@@ -25,7 +25,7 @@ from tools.actions.platform_tag.needs import (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a package's files keep."""
+    """Oldest systems on which a package's files run, and what older systems lack."""
 
     architecture: str = ""
     needs: Needs = field(default_factory=Needs)
@@ -142,7 +142,7 @@ def notes(needs: Needs) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     distribution: str  #: Name of the distribution, for the report.

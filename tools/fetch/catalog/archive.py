@@ -30,7 +30,7 @@ _CORRUPT = (EOFError, OSError, ZstdError, lzma.LZMAError, zlib.error)
 
 @dataclass(frozen=True)
 class Limits:
-    """What an archive may at most be; beyond that it is refused before more of it is read."""
+    """Limits of an archive's size and contents. An archive beyond them is refused before more of it is read."""
 
     members: int = 100_000
     #: Bytes that come out.
@@ -43,7 +43,7 @@ class Limits:
 
 
 class ZstdReader(io.RawIOBase):
-    """What zstd frames, one after the other, decode to."""
+    """File with the decoded content of consecutive zstd frames."""
 
     def __init__(self, source: BinaryIO, decoder: ZstdDecoder) -> None:
         self._source = source

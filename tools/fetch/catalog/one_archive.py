@@ -207,7 +207,7 @@ def _write(archive: Path, path: Path, member: tarfile.TarInfo, stream: ArchiveSt
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     archive: Path  #: {name}_{component}_{target}.tar.zst, or of another suffix.
     artifact: str  #: The artifact's name.

@@ -46,7 +46,7 @@ class RunArchive:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to take beside what tells about the build; an empty list takes all."""
+    """Artifacts to take, beside the files about the build; an empty list takes all."""
 
     components: Sequence[str] = ()
     group: str | None = None

@@ -38,7 +38,7 @@ class NotThereError(ToolError):
 
 @dataclass(frozen=True)
 class ArchiveDigest:
-    """What a whole file came out as."""
+    """Digest and size of a whole file, in bytes."""
 
     sha256: str
     size: int

@@ -28,7 +28,7 @@ from wheels.channel.promotion.rewriting import Rewriting, pinned_version
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for."""
+    """Request for a promotion."""
 
     stream: str
     """Of the candidate."""

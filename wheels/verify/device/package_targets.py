@@ -1,4 +1,4 @@
-"""Which packages are for one GPU target or family of them, and which targets must have code in each place of a library.
+"""Tells which GPU target or family a package is for, and which targets must have code in each place of a library.
 
     owned = owned_packages(packages)
     owned["rocm-sdk-libraries-gfx1030"].target  # gfx1030
@@ -47,7 +47,7 @@ THIN: Final = "thin"
 
 @dataclass(frozen=True)
 class Owned:
-    """What a package is for."""
+    """Targets that a package is for."""
 
     target: str
     """A target or a family."""

@@ -1,6 +1,6 @@
-"""What the commands of `rocm-sdk` do: each takes the parsed arguments, prints, and returns the exit status.
+"""Implements the commands of `rocm-sdk`: each takes the parsed arguments, prints, and returns the exit status.
 
-All imports of a command are its own, so that none pays for another.
+Each command imports what it needs itself, so that the others start fast.
 """
 
 from __future__ import annotations

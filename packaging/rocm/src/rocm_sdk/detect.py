@@ -53,7 +53,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one source said: the GPUs in its own order, and in words where it was looked and what came of it."""
+    """Answer of one source: its GPUs in order, and in words where it looked and what it found."""
 
     source: str
     gpus: tuple[Gpu, ...]

@@ -1,4 +1,4 @@
-"""Where a library whose device code was split off it (`kpacked`) looks for that.
+"""Reads where a library looks for its device code, if that is in separate archives (`kpack`).
 
 Such a library has a section `.rocm_kpack_ref`: a map in MessagePack with its name in archives and their paths, relative
 to the directory in which it is loaded. `@GFXARCH@` in a path stands for the GPU target (ROCm's rocm-kpack,

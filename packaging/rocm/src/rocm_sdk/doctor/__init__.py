@@ -1,4 +1,4 @@
-"""What around the packages can keep them from working, and what to do about it: `rocm-sdk doctor`.
+"""Finds what on the machine keeps the packages from working, and says what to do: `rocm-sdk doctor`.
 
 `rocm-sdk test` checks the packages themselves, file by file. Here it is the machine and the environment, and what the
 other commands know of the packages.
@@ -27,7 +27,7 @@ SEVERITIES = ("problem", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: `severity` is one of SEVERITIES, `text` says what is, `remedy` what to do."""
+    """A finding: `severity` is one of SEVERITIES, `text` says what was found, `remedy` what to do."""
 
     name: str
     severity: str
