@@ -1,4 +1,4 @@
-"""Shows the device code in libraries, bundle files, archives and wheels, or takes it out.
+"""Lists or extracts the GPU code in libraries, bundles, archives and wheels.
 
 Files are read, never changed. A wheel is read without unpacking it.
 """
@@ -24,16 +24,27 @@ from wheels.code.device_listing import ListedCode, list_path, list_wheel, may_ha
 EPILOG: Final = """examples:
   rocm-wheels code list acme_solver-1.0.0-py3-none-linux_x86_64.whl
   rocm-wheels code list --json lib/*.so > device-code.json
-  rocm-wheels code extract lib/librocblas.so.4 --directory /tmp/code --target gfx1030
+  rocm-wheels code extract lib/librocblas.so.4 --directory code --target gfx1030
 
-A library made by HIP holds its GPU code in the section .hip_fatbin, as offload bundles: one per source file, or one for
-the whole library. A bundle has a code object for each GPU target that was compiled, such as gfx1030 or gfx90a:xnack+;
-it may be compressed.
+A library made by HIP contains its GPU code in the section .hip_fatbin, as
+offload bundles: one per source file, or one for the whole library. A bundle
+has a code object for each GPU target, such as gfx1030 or gfx90a:xnack+. It may
+be compressed.
 
-A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V. A feature in
-the target must match the GPU: code for gfx90a:xnack+ does not run where xnack is off, and code for gfx90a runs on both.
+A GPU loads code for its own processor, code for a generic processor that covers
+it (gfx11-generic), and SPIR-V. A feature in the target must match the GPU: code
+for gfx90a:xnack+ does not run where xnack is off; code for gfx90a runs on both.
 
 """ + exit_codes("done", "extract found no code for the target")
+LIST_EXAMPLES: Final = """examples:
+  rocm-wheels code list lib/librocblas.so.4
+  rocm-wheels code list --no-hashes acme-1.0-cp312-cp312-linux_x86_64.whl
+
+"""
+EXTRACT_EXAMPLE: Final = """example:
+  rocm-wheels code extract lib/librocblas.so.4 --directory code --target gfx1030
+
+"""
 #: What is looked for.
 SEARCHED: Final = (
     "sections of HIP and CUDA, bundles and code objects of AMD anywhere in files, .kpack archives, and names of GPUs"
@@ -44,12 +55,12 @@ def parser() -> CommandParser:
     """Describe the command line."""
     result = CommandParser("rocm-wheels code", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True)
-    done = exit_codes("every file was read")
+    done = LIST_EXAMPLES + exit_codes("every file was read")
     listing = commands.add_parser("list", help="print targets, sizes and hashes", epilog=done)
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
-    listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, without its hashes")
-    listing.add_argument("--json", action="store_true", help="print all that is known, as JSON")
-    done = exit_codes("the code was written", "there is no code for the target")
+    listing.add_argument("--no-hashes", action="store_true", help="do not read the code: faster, but no hashes")
+    listing.add_argument("--json", action="store_true", help="print everything as JSON")
+    done = EXTRACT_EXAMPLE + exit_codes("the code was written", "there is no code for the target")
     taking = commands.add_parser("extract", help="write code objects into files", epilog=done)
     taking.add_argument("file", type=Path, metavar="FILE", help="a library, bundle file or wheel")
     taking.add_argument("--directory", type=Path, metavar="DIR", required=True, help="where to write the files")

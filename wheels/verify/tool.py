@@ -21,8 +21,8 @@ from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
   rocm-wheels verify dist/
-  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
-  rocm-wheels verify --target gfx942 dist/ --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-linux_x86_64.whl
+  rocm-wheels verify --target gfx942 dist/ --others thin/ torch-2.9.0-*.whl
   rocm-wheels verify dist/ --last-release ~/released/7.1
   rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
@@ -70,7 +70,7 @@ def parser() -> CommandParser:
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
     result.add_argument("--sarif", type=Path, metavar="FILE", help="also write the findings as SARIF 2.1.0 (JSON)")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="use at most N processes")
     return result
 
 
@@ -108,8 +108,8 @@ def explain(argv: Sequence[str]) -> int:
     rules = registry.rules()
     known = CommandParser(
         "rocm-wheels verify rules",
-        description="Explains rules: what is wrong, why that is bad, and what to do.",
-        epilog=exit_codes("the rules are printed"),
+        description="Explains rules: what is wrong, why that is bad, and the remedy.",
+        epilog="example:\n  rocm-wheels verify rules S101 W415\n\n" + exit_codes("the rules are printed"),
     )
     known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
     wanted = known.parse_args(argv).rules
