@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from .errors import RocmSdkError
-from .output import complain, say
+from .output import complain, say, terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     from .doctor.examine import examine
 
     findings = examine()
-    say(format_findings(findings, as_json=arguments.json))
+    say(format_findings(findings, as_json=arguments.json, width=terminal_width()))
     return 1 if any(finding.severity == "problem" for finding in findings) else 0
 
 
