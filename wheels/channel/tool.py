@@ -280,7 +280,8 @@ def _check(place: Place, given: Namespace) -> int:
     else:
         kinds = dict.fromkeys(one.kind for one in found)
         lines = [*map(str, found), *(f"{kind}: {REMEDIES[kind]}" for kind in kinds)]
-        print("\n".join([*lines, f"{place.shown}: {len(channel.files)} files, {len(found)} complaints"]))
+        counts = f"{_number(len(channel.files), 'file')}, {_number(len(found), 'complaint')}"
+        print("\n".join([*lines, f"{place.shown}: {counts}"]))
     return FOUND if found else OK
 
 
@@ -292,7 +293,7 @@ def _show(place: Place, given: Namespace) -> int:
         return OK
     for name, stream in sorted(channel.streams.items()):
         closed = ", closed" if stream.closed else ""
-        print(f"{name}: {len(stream.builds)} builds{closed}, at {channel.url}{name}/simple/")
+        print(f"{name}: {_number(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
@@ -300,12 +301,15 @@ def _show(place: Place, given: Namespace) -> int:
             going = f", leaving until {time_text(max(due))}" if due else ""
             going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
-            print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
+            print(f"  {time_text(build.added)}  {versions}: {_number(len(build.files), 'file')}, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    print(
-        f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {duration(channel.grace)}"
-    )
+    unlisted = f"; {len(channel.gone)} unlisted, kept for {duration(channel.grace)}" if channel.gone else ""
+    print(f"store: {_number(len(channel.files), 'file')}, {total}{unlisted}")
     return OK
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
