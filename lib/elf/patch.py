@@ -233,7 +233,7 @@ class PatchBuilder:
         end = 0
         for offset, piece in sorted(self._pieces, key=lambda item: (item[0], item[1].replaces)):
             if offset < end or offset + piece.replaces > self._source_size:
-                raise ElfError(self._path, offset, "structures overlap each other or the end of the file: damaged?")
+                raise ElfError(self._path, offset, "structures overlap, or lie beyond the end; is the file damaged?")
             if offset > end:
                 pieces.append(SourceRange(end, offset - end))
             pieces.append(piece)

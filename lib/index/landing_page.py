@@ -106,7 +106,7 @@ def _address_note() -> dom_tag:
 
 
 def command(text: str) -> dom_tag:
-    """Return a command as a block of its own."""
+    """Return a block with a command, in which the address of the page is marked."""
     parts: list[Content] = []
     for number, part in enumerate(text.split(ADDRESS)):
         if number:

@@ -181,7 +181,7 @@ class Index:
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The platforms that distributions are for, sorted; those for any do not count."""
+        """The platforms that distributions are for, sorted. Distributions for any platform do not count."""
         return tuple(sorted({one.platform for one in self.distributions if one.platform}))
 
     def projects(self) -> dict[str, tuple[Distribution, ...]]:

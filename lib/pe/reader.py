@@ -123,7 +123,7 @@ class _Header:
 
 
 def is_pe(head: bytes) -> bool:
-    """Whether a file that begins with `head` (two bytes or more) may be a PE image: programs for DOS begin so, too."""
+    """Whether a file that begins with `head` (two bytes or more) may be a PE image. DOS programs begin the same way."""
     return head.startswith(DOS_MAGIC)
 
 

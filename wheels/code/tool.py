@@ -137,7 +137,7 @@ def extract(path: Path, directory: Path, target: TargetId | None) -> int:
 
 @contextmanager
 def _written(output: Path) -> Iterator[BinaryIO]:
-    """Open a file that is there only when it is complete."""
+    """Open a file for writing. It gets its name only when it is complete."""
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.partial")
     try:

@@ -78,7 +78,7 @@ class _SdkMember:
 
 
 class Sdk:
-    """The wheels of an SDK. What was read of them grows with `read`."""
+    """The wheels of an SDK. Each call of `read` adds facts about them."""
 
     def __init__(self, paths: Sequence[Path], take: Collection[str], gpus: Gpus) -> None:
         """Read wheels, and directories of wheels; `take` are patterns of file names.

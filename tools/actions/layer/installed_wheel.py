@@ -169,7 +169,7 @@ def _members(wheel: str) -> Iterator[tuple[ZipMember, Run]]:
             if member.method != DEFLATED or file.read(len(FINAL_BLOCK)) != FINAL_BLOCK:
                 raise ToolError(
                     f"{wheel}: {member.name}: its bytes cannot be joined to a layer, because another program "
-                    "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Make the wheel by these rules"
+                    "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Build it with them"
                 )
             yield member, Run(length, member.size, member.crc32, segment=wheel, offset=member.data)
 

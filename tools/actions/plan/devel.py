@@ -163,7 +163,7 @@ def _led(entry: Entry, planned: Prefix, tree: _Tree) -> Entry:
 
 
 def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
-    """Find who ships each path; raises ToolError when two packages that are installed together do."""
+    """Find the package that ships each path. Raises ToolError if two packages that are installed together ship one."""
     owners: dict[str, tuple[Plan, Entry]] = {}
     for plan in builds_on:
         for entry in plan.entries:

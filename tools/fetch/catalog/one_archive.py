@@ -80,7 +80,7 @@ class Members:
         self._types: dict[str, bytes | None] = {}
 
     def add(self, info: tarfile.TarInfo) -> None:
-        """Give the next member its path in the folder, empty for the folder itself, and the mode that a file gets.
+        """Check the next member, and set its path in the folder (empty for the folder itself), its mode and its link.
 
         Raises CatalogError if it may not be unpacked.
         """

@@ -3,12 +3,12 @@
     owned = owned_packages(packages)
     owned["rocm-sdk-libraries-gfx1030"].target  # gfx1030
 
-The selector says what the packages are for that it selects. Of all others, other makers' and those that are verified
-without a selector, the name tells it, if it ends in a target (`-gfx1030`) or in a family (`-gfx110x-all`). The coverage
+The selector's data says which target each of its packages is for. For all other packages, third-party ones and those
+verified without a selector, the end of the name does: a target (`-gfx1030`) or a family (`-gfx110x-all`). The coverage
 table lists which targets must have code; without one it is what the library has. Code for a generic target, or for
 fewer features, serves instead of special code.
 
-For which target a file is, its name says (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), as
+The name of a file says which target it is for (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), as
 `lib.gpus.paths` reads it.
 """
 

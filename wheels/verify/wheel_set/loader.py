@@ -279,7 +279,7 @@ class Installation:
     """Which package brings a file."""
 
     def loader(self, system: Callable[[str], bool]) -> Loader:
-        """Return the loader for it."""
+        """Return a loader of its files; `system` says whether the system has a library."""
         return Loader(self.linked, self.places, system)
 
 
