@@ -177,7 +177,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
     yield from (f"    {line}" for line in plan.lost_extras)
     yield from (f"    device code: {line}" for line in plan.device)
-    yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
+    yield f"    files that need the SDK: {len(plan.edits)}; symbols that it supplies: {proof.symbols}"
     for edit in plan.edits:
         yield f"    {edit.path}: needs {', '.join(library.name for library in edit.needs.libraries.values())}"
         yield from (f"      {old} is now {new}" for old, new in edit.needs.renamed.items())
