@@ -1,20 +1,24 @@
-"""Lives many random histories: `python3 -B -m tests.pipeline.run_histories --histories 20000 --state histories.txt`.
+"""Changes SDKs in random steps, and checks each step.
 
-It prints how far it is, and each finding, shrunk, with the history that shows it. Of a kind that was found it goes on
-without. Exits with 1 if there was a finding. With --state it writes a line for each seed that is done, of CHUNK
-histories, and the next call begins behind them.
+It prints its progress, and each finding with the shortest history that shows
+it; it prints each kind of finding once. The exit code is 1 if there was a
+finding. With --state it writes a line for each seed that is done, of CHUNK
+histories, and the next call continues there.
 
-Which bugs it finds when they are put back, and in which history of seeds 1, 2 and 3:
+Bugs that it finds when they are put back, with the number of the history for
+seeds 1, 2 and 3:
 
-    every directory is watched by its listing alone                                 14, 3, 11
-    ROCm's unpacker removes the user's files with the tree                          6, 3, 11
-    devel_tree.py returns the old tree after an upgrade, and RECORD lists nothing   2, 2, 2
-    a library's name that a file needs is dropped                                   not in 286 (seed 1 alone)
+    every directory is watched by its listing alone          14, 3, 11
+    ROCm's unpacker removes the user's files with the tree   6, 3, 11
+    devel_tree.py returns the old tree after an upgrade,
+      and RECORD lists nothing                               2, 2, 2
+    a library's name that a file needs is dropped            not in 286 (seed 1)
 
-What it found itself: a user's directory, or link, in the place of a link of the devel tree (seed 205); a link to an
-empty directory that an installer left (seed 2056); a file of one package where another has a directory (seed 2157);
-a file that moved to another package of its tree, which pip loses in an upgrade (seed 7155).
-A bug of `rocm-wheels verify` it cannot find, since nothing here calls that.
+What it found itself: a user's directory, or link, in the place of a link of the
+devel tree (seed 205); a link to an empty directory that an installer left (seed
+2056); a file of one package where another has a directory (seed 2157); a file
+that moved to another package of its tree, which pip loses in an upgrade (seed
+7155). It cannot find bugs of `rocm-wheels verify`, which it does not call.
 """
 
 import argparse

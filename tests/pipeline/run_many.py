@@ -1,7 +1,8 @@
-"""Tries many random SDKs: `python3 -B -m tests.pipeline.run_many --cases 10000 --seed 1`.
+"""Tries random SDKs: `python3 -B -m tests.pipeline.run_many --cases 1000`.
 
-It prints how far it is, and each finding, shrunk, with the SDK that shows it. Of a kind that was found it goes on
-without: what else there is shall show, too. Exits with 1 if there was a finding.
+It prints how far it is, and each finding, shrunk, with the SDK that shows it.
+Of a kind that was found it goes on without: what else there is shall show, too.
+Exits with 1 if there was a finding.
 """
 
 import argparse

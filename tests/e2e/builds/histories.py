@@ -1,12 +1,15 @@
-"""Lives random histories of edits through real builds: the next build has every edit, whatever was built before.
+"""Edits and builds at random: each build must have every edit.
 
-    python3 -B -m tests.e2e.builds.histories --histories 300 --scratch ~/histories
+    python3 -B -m tests.e2e.builds.histories --histories 300 --scratch DIR
 
-Two checkouts of a small project share a disk cache, each with a Bazel server of its own. The first names its artifacts
-by ROCM_ARTIFACTS_DIR, which bazelw's fingerprint is for; the second by a variable that no wrapper knows, so that Bazel
-watches the directory. After each edit the build has to give what the tools give in one process from nothing, which the
-oracle of `tests.pipeline` judges. In the scratch directory, `state.txt` has a line for each seed that is done; a second
-call begins behind them. A finding is printed with its history; exits with 1 if there was one.
+Two checkouts of a small project share a disk cache, each with a Bazel server of
+its own. The first names its artifacts by ROCM_ARTIFACTS_DIR, which bazelw's
+fingerprint is for; the second by a variable that no wrapper knows, so that
+Bazel watches the directory. After each edit the build has to give what the
+tools give in one process from nothing, which the oracle of `tests.pipeline`
+judges. In the scratch directory, `state.txt` has a line for each seed that is
+done; a second call begins behind them. A finding is printed with its history;
+exits with 1 if there was one.
 """
 
 import argparse

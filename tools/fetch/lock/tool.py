@@ -1,16 +1,19 @@
-r"""Locks the archives of a CI run, so that builds fetch exactly these, and only those that they need.
+r"""Locks the archives of a CI run: builds then fetch exactly these.
 
 Example: what a run of ROCm's CI left in its bucket, for GPUs of gfx110X:
 
     bazel run @rules_rocm_python//tools/fetch/lock -- lock \
-        --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --group gfx110X-all
+        --base-url https://therock-ci-artifacts.s3.amazonaws.com \
+        --run-id 12345678901 --group gfx110X-all
 
-writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size of each archive. Build with it:
+writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size
+of each archive. Build with it:
 
     --repo_env=ROCM_ARTIFACTS=locked
 
---base-url may also be any web server's directory, or file:///a/directory: below it lies {run id}-{platform}/ with
-archives {name}_{component}_{target}.tar.zst, and a .sha256sum beside each.
+--base-url may also be any web server's directory, or file:///a/directory: below
+it lies {run id}-{platform}/ with archives {name}_{component}_{target}.tar.zst,
+and a .sha256sum beside each.
 """
 
 import argparse
