@@ -24,12 +24,15 @@ class Unmet:
     """The first machine on which it is not met."""
     extra: str = ""
     there: tuple[str, ...] = ()
-    """The versions that there are of what it requires."""
+    """The versions of the required project."""
+    elsewhere: bool = False
+    """Whether a file for other machines meets it."""
 
     def __str__(self) -> str:
         """Say it to people."""
         extra = f" for [{self.extra}]" if self.extra else ""
         have = f"there is {', '.join(self.there)}" if self.there else "there is none"
+        have += ", for other machines only" if self.elsewhere else ""
         return f"{self.by.filename} requires {self.need}{extra}, on {self.machine}: {have}"
 
 
@@ -84,7 +87,7 @@ def unmet(
             ]
             for extra, machine in _having(file, need, where):
                 if not any(fits(one.filename, one.requires_python, machine) for one in offering):
-                    yield Unmet(file, need, machine, extra, shelf.versions(need.project))
+                    yield Unmet(file, need, machine, extra, shelf.versions(need.project), bool(offering))
                     break
 
 

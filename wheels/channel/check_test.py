@@ -93,14 +93,16 @@ WINDOWS, PYTHON = "py3-none-win_amd64", "Python 3.9 on Linux x86_64"
         ),
         (  # A platform: the wheel for Windows lacks what it requires there.
             [wheel("acme", "1.0", "Requires-Dist: acme-core==1.0", tag=WINDOWS), CORE],
-            f"acme-1.0-{WINDOWS}.whl requires acme-core==1.0, on Python 3.9 on Windows x86_64: there is 1.0",
+            f"acme-1.0-{WINDOWS}.whl requires acme-core==1.0, on Python 3.9 on Windows x86_64: "
+            "there is 1.0, for other machines only",
         ),
         (  # A Python.
             [
                 wheel("acme", "1.0", "Requires-Dist: acme-core==1.0", "Requires-Python: >=3.12"),
                 wheel("acme-core", "1.0", tag="cp312-cp312-manylinux_2_28_x86_64"),
             ],
-            f"acme-1.0-{LINUX}.whl requires acme-core==1.0, on Python 3.13 on Linux x86_64: there is 1.0",
+            f"acme-1.0-{LINUX}.whl requires acme-core==1.0, on Python 3.13 on Linux x86_64: "
+            "there is 1.0, for other machines only",
         ),
         (  # A GPU, by its extra.
             [
