@@ -155,7 +155,7 @@ def push(machine: Machine) -> None:
 
 
 def validate_mini(machine: Machine) -> None:
-    """Other tools judge the example SDK's packages."""
+    """Check the example SDK's packages with other tools."""
     mini = machine.mini
     machine.module("tests.e2e.validators.validate", "--dist", mini / "dist", "--reports", mini, "--example")
 

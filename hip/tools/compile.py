@@ -192,7 +192,7 @@ def dependency_options(file: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Compiler:
-    """A command that compiles a source, and variables of its environment."""
+    """A command that compiles a source, and its environment variables."""
 
     command: Sequence[str]
     variables: Mapping[str, str]

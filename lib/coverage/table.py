@@ -281,7 +281,7 @@ def differences(expected: Coverage, found: Coverage) -> list[Difference]:
 
 
 def accepted(expected: Coverage, found: Coverage, compared: Sequence[str]) -> Coverage:
-    """Return the table to commit: the code found, and the former rows of targets that were not compared."""
+    """Return the table to commit: the code that was found, and the old rows of targets that were not compared."""
     kept = restricted(expected, compared)
     pairs = {(library, code) for library, codes in expected.libraries.items() for code in codes}
     pairs -= {(library, code) for library, codes in kept.libraries.items() for code in codes}

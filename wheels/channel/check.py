@@ -13,7 +13,7 @@ _TRIES = 3
 
 
 def check(place: Place) -> tuple[Channel, list[Complaint]]:
-    """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
+    """Return the state, and everything that is wrong. Starts again if the channel changes during the check."""
     for _ in range(_TRIES):
         channel, token = read_channel(place)
         found = [*_store(place, channel), *_pages(place, channel)]

@@ -210,7 +210,7 @@ class Sdk:
         return self._gathered()
 
     def device_packages(self, needed: Collection[str]) -> dict[str, Package]:
-        """Return the packages for one GPU each that have device code for packages which are needed, by their targets.
+        """Return the packages with device code for the needed packages, each for one GPU, by target.
 
         Such a package requires the other one, and has files in its tree.
         """

@@ -135,7 +135,7 @@ def configurations(prefix: Path) -> dict[str, str]:
 
 
 def _package_name(path: str) -> str | None:
-    """Return the name of the package that a file begins, None for a part of a package in a directory of another name.
+    """Return the name of the package that a file defines; None if it is a part of another package.
 
     `find_package(NAME)` looks in directories that begin with it, without regard to case.
     """

@@ -181,7 +181,7 @@ def read_wheel(wheel: str, scheme: InstallScheme) -> InstalledWheel:
         _check_path(wheel, name)
     records = [name for name in members if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
     if len(records) != 1:
-        raise ToolError(f"{wheel}: {len(records)} files RECORD; expected one. Build the wheel again")
+        raise ToolError(f"{wheel}: {len(records)} files named RECORD; expected one. Build the wheel again")
     record, info = records[0], posixpath.dirname(records[0])
     files = list(_files(wheel, members, record))
     if entry_points := members.get(f"{info}/entry_points.txt"):

@@ -100,7 +100,7 @@ _REFUSED = ("*", "..", "\\")
 def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
     """Return the paths of a package's licence texts in its tree, sorted: packed files that match one of `patterns`.
 
-    Licence texts of artifacts stay in the tree, where ROCm's own tools and people look for them. PEP 639 wants them
+    Licence texts of artifacts stay in the tree, where ROCm's tools and people look for them. PEP 639 requires them
     beside the metadata, too: there installers and licence scanners find them, also those in the archive of a devel
     package.
     """

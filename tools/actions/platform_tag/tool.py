@@ -72,7 +72,7 @@ def _sentence(need: Need) -> str:
 
 
 def lacking(policy: Policy, needs: Needs) -> tuple[Need, ...]:
-    """Return what a policy does not guarantee of what is needed; of a library that it lacks, not the versions too."""
+    """Return the needs that a policy does not guarantee. If it lacks a library, the versions are left out."""
 
     def lacks(need: Need) -> bool:
         if not policy.has_library(need.library):
