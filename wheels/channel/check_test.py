@@ -58,7 +58,7 @@ def test_a_listed_file_that_is_missing(tmp_path: Path) -> None:
     place = channel_with(tmp_path, [CORE])
     path = next(path for path in place.objects if path.endswith(".whl"))
     del place.objects[path]
-    assert said(place) == [f"missing-file: {path}: is missing, and listed in nightly"]
+    assert said(place) == [f"missing-file: {path}: is missing, but listed in nightly"]
 
 
 @pytest.mark.parametrize("suffix", [".whl", ".metadata"])

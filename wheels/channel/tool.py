@@ -279,7 +279,7 @@ def _check(place: Place, given: Namespace) -> int:
         print(json.dumps([vars(one) for one in found], indent=1))
     else:
         kinds = dict.fromkeys(one.kind for one in found)
-        lines = [*map(str, found), *(f"{kind}: {REMEDIES[kind]}" for kind in kinds)]
+        lines = [*map(str, found), *(f"remedy for {kind}: {REMEDIES[kind]}" for kind in kinds)]
         counts = f"{_number(len(channel.files), 'file')}, {_number(len(found), 'complaint')}"
         print("\n".join([*lines, f"{place.shown}: {counts}"]))
     return FOUND if found else OK
