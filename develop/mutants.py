@@ -1,18 +1,22 @@
-"""Plants 100 harmful bugs, one at a time, in a copy of the sources, and tells which tests find each.
+"""Plants 100 bugs, one at a time, and tells which tests find each.
 
-    python3 -B -m develop.mutants                  # all, about an hour; exit 1 if too few are found
+    python3 -B -m develop.mutants            # all: about an hour
     python3 -B -m develop.mutants --only 12 40     # these two
-    python3 -B -m develop.mutants --draw 56        # other functions by chance, to write other bugs for
+    python3 -B -m develop.mutants --draw 56  # other random functions
 
-Each mutant changes one line. First the tests of its own room run, then the next ring: the folders that use the room,
-random SDKs, planted faults of wheels. Tests that fail without a mutant do not count. MUTANTS was written for functions
-that seed 55 drew. A mutant has a line or two: the file and the harm, then the text before and after. The file must have
-the text exactly once, or one file of its room if it has moved.
+Each mutant changes one line. First the tests of its own room run, then the next
+ring: the folders that use the room, random SDKs, planted faults of wheels.
+Tests that fail without a mutant do not count. MUTANTS was written for functions
+that seed 55 drew. A mutant has a line or two: the file and the harm, then the
+text before and after. The file must have the text exactly once, or one file of
+its room if it has moved.
 
-The tests of before, of the rooms and the next ring, found 55 of these 100. Now they find all.
+The tests of before, of the rooms and the next ring, found 55 of these 100. Now
+they find all.
 
-Run it where `python3 -m pytest` works (CONTRIBUTING.md, "Tests without Bazel"). Tests of packages of the mini SDK find
-them in bazel-bin: ./bazelw build //tests/mini/{split,family,thin,windows}:dist
+Run it where `python3 -m pytest` works (CONTRIBUTING.md, "Tests without Bazel").
+Tests of packages of the mini SDK find them in bazel-bin: ./bazelw build
+//tests/mini/{split,family,thin,windows}:dist
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the BUILD file of a repository such as `@rocm` consists of; `hip.sdk` writes it."""
+"""Macros for the BUILD file of a repository such as `@rocm`, which `hip.sdk` writes."""
 
 load("//hip/private:hip_targets.bzl", _hip_targets = "hip_targets")
 load("//hip/private:hip_toolchain.bzl", _hip_no_toolchain = "hip_no_toolchain", _hip_toolchain = "hip_toolchain")

@@ -1,4 +1,4 @@
-"""What is packaged: the packages of ROCm, as data.
+"""The packages of ROCm, as data.
 
 Facts only. `rocm_packages.bzl` makes targets of them; another SDK has a file like this of its own.
 """

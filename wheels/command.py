@@ -11,21 +11,26 @@ from typing import Final
 
 #: Sub-command -> the module whose `main(argv)` it is, relative to this package, and what it does.
 COMMANDS: Final = {
-    "verify": ("verify.tool", "check wheels before they are published, each alone and all together"),
-    "split": ("split.tool", "make small wheels for some GPUs out of a wheel for many"),
-    "require-sdk": ("require_sdk.rocm", "let a wheel use an SDK's packages instead of its own copies"),
-    "channel": ("channel.tool", "keep builds in streams, each an index, over one store of files"),
-    "code": ("code.tool", "list the GPU code in wheels and libraries, or take it out"),
+    "verify": ("verify.tool", "check wheels before you publish them, each alone and all together"),
+    "split": ("split.tool", "make small wheels, one per GPU, out of a wheel for many GPUs"),
+    "require-sdk": ("require_sdk.rocm", "let a wheel use an SDK's packages instead of bundled copies"),
+    "channel": ("channel.tool", "publish builds in streams; each stream is an index for pip and uv"),
+    "code": ("code.tool", "list the GPU code in wheels and libraries, or extract it"),
 }
 USAGE: Final = "usage: rocm-wheels COMMAND …"
+EXAMPLES: Final = """examples:
+  rocm-wheels verify dist/
+  rocm-wheels split acme-1.0-*.whl --targets gfx942,gfx1100 --output thin
+
+`rocm-wheels COMMAND --help` explains a command.
+`rocm-wheels --version` prints the version."""
 
 
 def help_text() -> str:
     """Return what `--help` prints."""
-    lines = [USAGE, "", "Works on wheels with GPU code, and on sets of wheels that share libraries.", "", "commands:"]
-    lines += [f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items()]
-    lines += ["", "`rocm-wheels COMMAND --help` explains a command. `rocm-wheels --version` prints the version."]
-    return "\n".join(lines)
+    lines = [USAGE, "", "Checks, splits and publishes wheels that have GPU code or share libraries.", ""]
+    lines += ["commands:", *(f"  {name:<12} {summary}" for name, (_, summary) in COMMANDS.items())]
+    return "\n".join([*lines, "", EXAMPLES])
 
 
 def version() -> str:

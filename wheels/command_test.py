@@ -12,18 +12,33 @@ from wheels.command import COMMANDS, main
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_each_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+#: Sub-commands of commands.
+NESTED = [
+    *(f"channel {name}" for name in ("init", "add", "retire", "promote", "withdraw", "check", "show")),
+    *("code list", "code extract", "verify rules"),
+]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *NESTED])
+def test_each_command_explains_itself(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It fits a terminal, and has an example."""
+    monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit) as end:
-        main([name, "--help"])
+        main([*name.split(), "--help"])
     assert end.value.code == 0
-    assert capsys.readouterr().out.startswith(f"usage: rocm-wheels {name} ")
+    out = capsys.readouterr().out
+    assert out.startswith(f"usage: rocm-wheels {name} ")
+    assert out.count(f"  rocm-wheels {name} ") >= 1
+    assert [line for line in out.splitlines() if len(line) > 80] == []
 
 
 def test_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == main(["--help"]) == 0
     out = capsys.readouterr().out
     assert all(f"\n  {name} " in out for name in COMMANDS)
+    assert [line for line in out.splitlines() if len(line) > 80] == []
 
 
 def test_a_command_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""What each test of bazelw has to itself: a machine, and a copy of bazelw to change."""
+"""Gives each test of bazelw a machine, and a copy of bazelw to change."""
 
 import shutil
 from pathlib import Path

@@ -91,7 +91,7 @@ class Machine:
 
     @property
     def cache(self) -> Path:
-        """Where the Debian root goes."""
+        """Directory of the Debian root."""
         return self.home / ".cache" / "rules_rocm_python"
 
     def fake(self, name: str, body: str) -> Path:

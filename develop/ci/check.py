@@ -1,4 +1,4 @@
-"""What a check of .ci/run is."""
+"""Defines a check of .ci/run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ INSTALLERS = "installers"
 
 @dataclass(frozen=True)
 class Requirement:
-    """What must be there for a check."""
+    """A condition without which a check cannot run."""
 
     #: Says what is missing; empty if all is there. Raises FailedError if what was named is not there.
     missing: Callable[[], str]

@@ -1,4 +1,4 @@
-"""What the checks of .ci/run share: how they call programs, and what they need, made once when a check first asks.
+"""Calls programs for the checks of .ci/run, and makes what they need once, when a check first asks for it.
 
     machine = Machine(scratch, log)
     machine.run("./bazelw", "build", "//packaging:all_wheels")
@@ -54,7 +54,7 @@ class Packages:
 
 @dataclass
 class Inventory:
-    """What was made for checks. They share it, also those that run side by side."""
+    """Record of what was made for checks. All checks share it, also when they run in parallel."""
 
     #: What there is, or why it could not be made, by name.
     found: dict[str, Path | FailedError] = field(default_factory=dict)
@@ -229,7 +229,7 @@ class Machine:
 
     @property
     def browser(self) -> Path:
-        """What opens pages in a browser."""
+        """Directory of the programs that open pages in a browser."""
         return self._once("page", lambda path: self.module("tests.e2e.index.page", "--tools", path, "--fetch"))
 
     @property

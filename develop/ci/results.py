@@ -1,4 +1,4 @@
-"""How many tests passed, failed and were skipped."""
+"""Counts tests that passed, failed and were skipped."""
 
 from dataclasses import dataclass
 

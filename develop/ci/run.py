@@ -1,18 +1,20 @@
-"""The whole check of a clean clone: README's own commands, then what takes longer or needs more than Bazel.
+"""Checks a clean clone: README's commands, then all longer checks.
 
     bash .ci/run                     the checks of every change
-    bash .ci/run --scheduled         the others: once a week, and before a release
-    bash .ci/run elf thin            the check `elf`, and all whose names begin with `thin`
+    bash .ci/run --scheduled         the others, for once a week and releases
+    bash .ci/run elf thin            `elf`, and all checks that begin with thin
     bash .ci/run --list              what there is
 
-Prints a line for each check, and the whole output of a check that fails. The last line says how many passed, failed and
-were skipped; the exit code is 1 if any failed. A check that needs what the machine lacks is skipped; with CI=true it
-fails. Optional inputs come from the environment. Without them their checks are skipped, also with CI=true:
+Prints a line for each check, and the whole output of a check that fails. The
+last line says how many passed, failed and were skipped; the exit code is 1 if
+any failed. A check that needs what the machine lacks is skipped; with CI=true
+it fails. Optional inputs come from the environment. Without them their checks
+are skipped, also with CI=true:
 
-    ROCM_KPACK_ARTIFACTS   a directory of ROCm 7's artifacts that ROCm/rocm-kpack split
-    ROCM_MODULE_SOURCES    the sources of Bazel modules, a folder NAME/VERSION for each
-    ROCM_THEROCK           a checkout of TheRock, for the comparison with AMD's own packages; its script runs with
-    ROCM_AMD_PYTHON        the Python of a virtual environment, as tests/e2e/amd/comparison.py says
+    ROCM_KPACK_ARTIFACTS   artifacts of ROCm 7 that ROCm/rocm-kpack split
+    ROCM_MODULE_SOURCES    Bazel modules, a folder NAME/VERSION for each
+    ROCM_THEROCK           a checkout of TheRock, to compare with AMD's packages
+    ROCM_AMD_PYTHON        Python for its script: tests/e2e/amd/comparison.py
 """
 
 import argparse

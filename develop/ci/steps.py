@@ -1,4 +1,4 @@
-"""What the checks of .ci/run do, each with the machine that it is given: programs, tests, and what these need."""
+"""Runs the checks of .ci/run: one function for each, which gets the machine and calls programs and tests."""
 
 import os
 import re
@@ -165,7 +165,7 @@ def push(machine: Machine) -> None:
 
 
 def validate_mini(machine: Machine) -> None:
-    """Other tools judge the example SDK's packages."""
+    """Check the example SDK's packages with other tools."""
     mini = machine.mini
     machine.module("tests.e2e.validators.validate", "--dist", mini / "dist", "--reports", mini, "--example")
 

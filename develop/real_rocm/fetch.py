@@ -1,15 +1,18 @@
-"""Fetches Debian's ROCm and lays it out as artifacts: real input for checks and measurements.
+"""Fetches Debian's ROCm and lays it out as artifacts: real input for checks.
 
     python3 -B -m develop.real_rocm.fetch --rocm 7 [--small] DIRECTORY
 
-DIRECTORY/split then has per-target artifacts, and DIRECTORY/family the same libraries as one family; both are hard
-links to DIRECTORY/unpacked. Any user may run it; the packages come from the machine's own apt sources of Debian.
-Debian 13 has ROCm 5.7: 6 GB, for its own libc. Debian experimental has ROCm 7: 4.4 GB, for the libc of Debian
-unstable. `--small` leaves the biggest libraries out. Run again, it fetches only what is not there.
+DIRECTORY/split then has per-target artifacts, and DIRECTORY/family the same
+libraries as one family; both are hard links to DIRECTORY/unpacked. Any user may
+run it; the packages come from the machine's own apt sources of Debian. Debian
+13 has ROCm 5.7: 6 GB, for its own libc. Debian experimental has ROCm 7: 4.4 GB,
+for the libc of Debian unstable. `--small` leaves the biggest libraries out. Run
+again, it fetches only what is not there.
 
     python3 -B -m develop.real_rocm.tree_listing DIRECTORY
 
-prints every path with its mode and SHA-256, or what it links to: two listings are compared with diff.
+prints every path with its mode and SHA-256, or what it links to: two listings
+are compared with diff.
 """
 
 import argparse

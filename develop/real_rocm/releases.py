@@ -1,4 +1,4 @@
-"""Which of Debian's packages make a real ROCm, and what of a ROCm build each stands for.
+"""Lists Debian's packages that make a real ROCm, with the artifact of a ROCm build that each becomes.
 
 `RELEASES` says what is fetched, `RULES` where it goes. Base directories are named as ROCm's own build does it, with
 `libs/` for the math libraries; tests name paths in them. `tools/fetch/debian` packages Debian's ROCm for its users: it

@@ -1,4 +1,4 @@
-"""Prints what a directory has, so that two can be compared: path, mode, and SHA-256 or the text of a link.
+"""Lists a directory, to compare two: path, mode, SHA-256 or text of a link.
 
 python3 -B -m develop.real_rocm.tree_listing DIRECTORY
 """

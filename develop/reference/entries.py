@@ -1,4 +1,4 @@
-"""What the reference says of a public name: its kind, its documentation, its attributes or parameters.
+"""Collects the reference's text on a public name: its kind, documentation, and attributes or parameters.
 
 All of it comes from the `.bzl` files: from `doc =` of rules, attributes, providers, extensions and tags, and from the
 docstrings of functions. What has no documentation is an error.

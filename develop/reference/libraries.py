@@ -1,4 +1,4 @@
-"""Which `bzl_library` each folder of the public API has: one of its name, whose `deps` follow from what its files load.
+"""Computes the `bzl_library` of each public folder: its name is the folder's, its `deps` are what the files load.
 
 They stand in the BUILD files, for tools such as Stardoc; tests/lint compares them with what this says.
 """

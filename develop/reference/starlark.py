@@ -20,7 +20,7 @@ class StarlarkError(ValueError):
 
 @dataclass(frozen=True)
 class Declaration:
-    """What a name stands for: its node, and the file and name it was found under."""
+    """Declaration of a name: its node, and the file and name it was found under."""
 
     path: str
     name: str

@@ -1,4 +1,4 @@
-"""What the release of a commit is made from: git's archive of it, its date, and what its MODULE.bazel says."""
+"""Reads what a release needs of a commit: git's archive, the date, and the fields of MODULE.bazel."""
 
 import ast
 import os

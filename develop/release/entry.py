@@ -25,7 +25,7 @@ class Templates:
 
 @dataclass(frozen=True)
 class Release:
-    """What is filled into the templates."""
+    """Values for the templates."""
 
     name: str
     version: str

@@ -1,16 +1,19 @@
-"""Makes the release archive of the rules, and its entry in a registry of Bazel modules.
+r"""Makes the release archive of the rules, and its entry in a Bazel registry.
 
     python3 -B -m develop.release.release --output DIRECTORY
 
-writes `rules_rocm_python-v{version}.tar.gz` and prints its SHA-256. It is git's archive of a commit, so the same commit
-gives the same archive; .gitattributes says what is left out. Links become files, because not every system unpacks
-links. `--documentation bazel-bin/docs/api` adds an archive of the documentation, of what `bazelw build //docs/api:all`
-wrote.
+writes `rules_rocm_python-v{version}.tar.gz` and prints its SHA-256. It is git's
+archive of a commit, so the same commit gives the same archive; .gitattributes
+says what is left out. Links become files, because not every system unpacks
+links. `--documentation bazel-bin/docs/api` adds an archive of the
+documentation, of what `bazelw build //docs/api:all` wrote.
 
-    python3 -B -m develop.release.release --output DIRECTORY --registry REGISTRY --owner OWNER [--url URL]
+    python3 -B -m develop.release.release \
+        --output DIRECTORY --registry REGISTRY --owner OWNER [--url URL]
 
-also adds the release to a registry: a clone of the Bazel Central Registry, or an empty directory for a trial, in which
-`--url` names the archive. It needs git.
+also adds the release to a registry: a clone of the Bazel Central Registry, or
+an empty directory for a trial, in which `--url` names the archive. It needs
+git.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the analysis tests share: tests for failures, and looks at actions."""
+"""Shared by analysis tests: they expect failures, and read actions."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 

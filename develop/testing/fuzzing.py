@@ -1,4 +1,4 @@
-"""What every fuzzer does around its own damage and check.
+"""Runs a fuzzer: makes cases, checks them, and reports findings. The fuzzer brings only its damage and its check.
 
     def fuzzer(files: Sequence[bytes]) -> Fuzzer[bytes]:
         return Fuzzer(make=lambda rng: …, check=lambda case: "read", content=bytes, suffix=".whl")

@@ -1,18 +1,21 @@
-"""Tries a Bazel: what users see first, and that it makes the bytes that another one makes.
+"""Tries a Bazel: users' first commands, and the same bytes as another Bazel.
 
-    python3 -m develop.try_bazel --bazel PATH [STEP ...] [--scratch DIR] [--option=OPTION ...]
+    python3 -m develop.try_bazel --bazel PATH [STEP ...]
 
-Run it from the top of the workspace. PATH is any Bazel from 7.4 on, a bazelisk, or ./bazelw. Steps run in this order:
+Run it from the top of the workspace. PATH is any Bazel from 7.4 on, a bazelisk,
+or ./bazelw. Steps run in this order:
 
     wheels     README's first command
-    tests      README's second command: its unit, analysis and installation tests
-    consumer   another module packages its own SDK, which knows of these rules by `bazel_dep` alone
-    hip        the example of HIP programs, with Debian's ROCm or the artifacts of --artifacts
-    bytes      the wheels again, from another output base and without .bazelrc; --expect has another Bazel's digest
+    tests      README's second command: all tests
+    consumer   another module packages its own SDK, with only a `bazel_dep`
+    hip        the example of HIP programs, with Debian's ROCm or --artifacts
+    bytes      the wheels again, from another output base, without .bazelrc
 
-Each step prints a line. At the end there is a row for docs/reference/compatibility.md, which goes to --table, too.
-Later runs with the same scratch directory keep what was built, so a step can be run alone. The exit code is 0 if each
-step passed, 1 if one failed, and 2 if the Bazel does not start or is too old.
+Each step prints a line. At the end there is a row for
+docs/reference/compatibility.md, which goes to --table, too. Later runs with the
+same scratch directory keep what was built, so a step can be run alone. The exit
+code is 0 if each step passed, 1 if one failed, and 2 if the Bazel does not
+start or is too old.
 """
 
 import argparse

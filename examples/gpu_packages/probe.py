@@ -1,4 +1,4 @@
-"""Which GPUs this machine has: what the sdist of `acme` asks where it is installed.
+"""Finds the GPUs of this machine. The sdist of `acme` calls it during installation.
 
 A real probe asks the driver. This one reads a file that the driver of Acme's GPUs would write: a name on each line.
 """

@@ -1,4 +1,4 @@
-"""How the mini SDK compiles its libraries and programs: with zig and without a libc, so in no time, and alike everywhere.
+"""Compiles the libraries and programs of the mini SDK: with zig and without a libc: fast, and the same everywhere.
 
 None has an RPATH that leads to all it needs, as builds leave them that never ran where they
 lie: the packages must give them theirs, or nothing loads.

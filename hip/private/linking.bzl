@@ -1,4 +1,4 @@
-"""What programs link of a HIP library: libraries of its object files, and one HIP runtime.
+"""Collects what programs link of a HIP library: its object files as libraries, and one HIP runtime.
 
 Two HIP runtimes in one process do not know each other's devices and kernels.
 """

@@ -1,4 +1,4 @@
-"""What targets of HIP programs tell each other: toolchains, shared libraries, commands, relocatable device code."""
+"""Providers of HIP targets: toolchains, shared libraries, commands, relocatable device code."""
 
 visibility(["//hip", "//hip/private"])
 

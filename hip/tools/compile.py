@@ -192,7 +192,7 @@ def dependency_options(file: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Compiler:
-    """A command that compiles a source, and variables of its environment."""
+    """A command that compiles a source, and its environment variables."""
 
     command: Sequence[str]
     variables: Mapping[str, str]
@@ -232,7 +232,7 @@ def check(text: str, source: str, inputs: Sequence[str], declared: Declared, com
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     source: str  #: What is compiled.

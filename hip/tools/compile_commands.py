@@ -30,7 +30,7 @@ Entry = dict[str, Any]
 
 @dataclass(frozen=True)
 class Places:
-    """Where the workspace is, and Bazel's directories."""
+    """Paths of the workspace and of Bazel's directories."""
 
     workspace: Path
     execution_root: Path

@@ -68,7 +68,7 @@ def assembly(bundle: str, symbols: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     bundle: str  #: The bundle, as the assembler finds it.

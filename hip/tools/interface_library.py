@@ -212,7 +212,7 @@ def interface_library(interface: Interface) -> bytes:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     library: Path  #: The shared library.

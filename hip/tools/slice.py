@@ -22,7 +22,7 @@ from lib.gpus.target_id import TargetId, gpus_of, parse_target_id
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     target: list[str]  #: GPU targets.

@@ -25,7 +25,7 @@ DEVICE: Final = "device"
 
 @dataclass(frozen=True)
 class PackageNames:
-    """What a package is called, maybe with `{target}`: as a distribution, by its tree, and when it is imported."""
+    """Names of a package, maybe with `{target}`: its distribution, its tree, and its import package."""
 
     distribution: str
     tree: str

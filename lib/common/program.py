@@ -1,4 +1,4 @@
-"""What every program shares: JSON documents, errors as one message, cores, a watch."""
+"""Shared by all programs: JSON documents, errors as one message, the number of cores, a stopwatch."""
 
 import json
 import os

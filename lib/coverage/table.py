@@ -31,7 +31,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Coverage:
-    """Which library has code for which target. Keys and target IDs are sorted, whatever order they were given in."""
+    """Table of the targets that each library has code for. Keys and target IDs are sorted."""
 
     #: Library, as keys are (see the module) -> the target IDs that it has code for.
     libraries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

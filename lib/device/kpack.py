@@ -133,7 +133,7 @@ _HEADER: Final = Struct("<4sIQ")
 
 @dataclass(frozen=True)
 class KpackReference:
-    """Where a library has its device code: its name in archives, and their paths relative to its directory."""
+    """Place of a library's device code: its name in archives, and their paths relative to its directory."""
 
     name: str
     paths: tuple[str, ...]

@@ -16,7 +16,7 @@ from lib.gpus.target_id import SPIRV, TargetId, parse_target_id
 
 
 class Method(Enum):
-    """How a bundle is compressed; the values come from LLVM's enumeration of compression formats."""
+    """Compression of a bundle; the values come from LLVM's enumeration of compression formats."""
 
     ZLIB = 0
     ZSTD = 1
@@ -61,7 +61,7 @@ def parse_entry_id(text: str) -> EntryId:
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """What the header of a compressed bundle says.
+    """Header of a compressed bundle.
 
     `digest` is the first eight bytes of the MD5 of the inflated bundle.
     """
@@ -103,7 +103,7 @@ class Bundle:
 
 
 class Pointer(Enum):
-    """What makes a wrapper's pointer right when the file is loaded."""
+    """Way in which a wrapper's pointer gets its value when the file is loaded."""
 
     IN_PLACE = "in place"
     RELATIVE = "R_*_RELATIVE"
@@ -113,7 +113,7 @@ class Pointer(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Wrapper:
-    """What the program hands to HIP (`__CudaFatBinaryWrapper`): at virtual address `address`, file offset `offset`.
+    """Structure for HIP (`__CudaFatBinaryWrapper`): at virtual address `address`, file offset `offset`.
 
     `bundle_address` is the virtual address of the bundle as linked, `bundle_offset` where the file has it.
     """
@@ -140,7 +140,7 @@ class SplitWrapper:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Where bundles lie: a section of an ELF file, or the whole of a bundle file (`name` is empty, `address` 0)."""
+    """Range of bundles: a section of an ELF file, or a whole bundle file (`name` is empty, `address` 0)."""
 
     name: str
     offset: int

@@ -1,11 +1,11 @@
-"""Compresses anew what is kept of compressed bundles: each bundle is inflated once, whoever keeps something of it.
+"""Compresses the kept parts of compressed bundles again. Each bundle is inflated once for all packages.
 
     with ThreadPoolExecutor(2) as pool:
         made = recompress(file, path, remainders, Recompression(level=3, pool=pool))
 
-A bundle that came compressed leaves compressed: with a header of the same version, in a zstd frame. How large that is
-nobody knows before it is made, and where the next bundle goes depends on it: so frames wait in a temporary file, the
-spool. In memory there are no more than some chunks of each.
+A compressed bundle stays compressed: with a header of the same version, in a zstd frame. The frame's size is known only
+afterwards, and the place of the next bundle depends on it. So frames wait in a temporary file, the spool; memory holds
+only some chunks of each.
 """
 
 import hashlib
@@ -72,7 +72,7 @@ class Spool:
 
 
 class Recompression:
-    """What frames are made with: zstd's level, the threads that compress, and the directory for the spool."""
+    """Settings for new frames: zstd's level, the number of threads, and the directory for temporary files."""
 
     def __init__(self, level: int, pool: Executor, directory: Path | None = None) -> None:
         self.level = level
@@ -125,7 +125,7 @@ def recompress(
 ) -> dict[Remainder, Recompressed]:
     """Compress what remains of compressed bundles of the file open in `file`, called `path` in errors.
 
-    Raises ElfError for a bundle that is damaged, or that its header could not say the new size of.
+    Raises ElfError if a bundle is damaged, or its new size does not fit into its header.
     """
     by_bundle: dict[Bundle, list[Remainder]] = {}
     for remainder in remainders:
@@ -211,7 +211,7 @@ class _Frame:
             self._hand_over(b"")
 
     def result(self, source: Source) -> Recompressed:
-        """Wait for the frame. Raises ElfError if the old header's version cannot say how large it is."""
+        """Wait for the frame, and return it. Raises ElfError if its size does not fit into the header."""
         self._done.result()
         old = self._remainder.old.compression
         assert old is not None

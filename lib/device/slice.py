@@ -35,7 +35,7 @@ from lib.gpus.target_id import TargetId
 
 @dataclass(frozen=True, slots=True)
 class SlicedBundle:
-    """What becomes of a bundle: `new`, whose offset counts from the beginning of the section (or of the file)."""
+    """A bundle before and after slicing. The offset of `new` counts from the beginning of the section or file."""
 
     remainder: Remainder
     new: Bundle
@@ -143,7 +143,7 @@ DEFAULT_LEVEL: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class SliceTargets:
-    """What one patch is for: targets whose code is kept, and the targets among them that are known to have none."""
+    """Targets of a patch: those whose code is kept, and those among them that are known to have no code."""
 
     targets: tuple[TargetId, ...]
     absent: tuple[TargetId, ...] = ()

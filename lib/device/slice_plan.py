@@ -1,4 +1,4 @@
-"""What remains of each bundle when only code for some GPUs is kept: pure functions, no bytes.
+"""Plans what remains of each bundle when only code for some GPUs is kept. Pure functions, which read no code.
 
     remainders = plan_remainders(device, span, targets)   # device: lib.device.reader
     missing = missing_targets(device, targets)
@@ -27,7 +27,7 @@ MAX_ALIGNMENT: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Remainder:
-    """What remains of the bundle `old`: `size` bytes, inflated if it is compressed.
+    """Remaining part of the bundle `old`: `size` bytes, inflated if it is compressed.
 
     `pairs` are the code objects that are kept, in the table's order, as they were and as they will be.
     """

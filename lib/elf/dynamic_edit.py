@@ -106,7 +106,7 @@ _OWN_SECTIONS: Final = (c.SHT_DYNSYM, c.SHT_DYNAMIC, c.SHT_GNU_VERDEF, c.SHT_GNU
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where new strings go: their offsets in the table, what to write over old bytes of it, what to put behind it."""
+    """Places of new strings: their offsets in the table, the old bytes to overwrite, and the bytes to append."""
 
     offsets: dict[str, int]
     overwrites: tuple[tuple[int, bytes], ...] = ()

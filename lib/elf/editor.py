@@ -55,7 +55,7 @@ def plan_patch(elf: ElfFile, file: BinaryIO, edit: DynamicEdit) -> Patch:
 
 
 def _as_wished(old: ElfFile, new: ElfFile, edit: DynamicEdit) -> bool:
-    """Whether needed libraries are as the edit has them, and everything but them and the search path is as before."""
+    """Whether needed libraries are as the edit says, and everything else except the search path is unchanged."""
     same = ("interpreter", "build_id", "type", "entry", "soname", "versions_defined")
     versions = {name: sorted(versions) for name, versions in new.versions_needed.items()}
     return (

@@ -81,7 +81,7 @@ class Note:
 
 @dataclass(frozen=True)
 class ElfFile:
-    """What an ELF file says about itself.
+    """Headers and tables of an ELF file.
 
     Of relocatable files, core dumps, 32-bit and big-endian files only the fields up to `shoff` are read.
     `rpath` and `runpath` are the strings as they stand (entries separated by `:`), None where there is no such entry.

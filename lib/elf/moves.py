@@ -45,7 +45,7 @@ def write_dynamic(builder: PatchBuilder, source: Source, elf: ElfFile, entries: 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where something added to the room ends up: virtual address, file offset in the new file, size in bytes."""
+    """Place of added bytes: virtual address, file offset in the new file, size in bytes."""
 
     vaddr: int
     offset: int
@@ -54,7 +54,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Displacement:
-    """What changes when the bytes of a `MovedSpan` move: headers by their index, dynamic values by their tag."""
+    """Changes that follow when the bytes of a `MovedSpan` move: headers by their index, dynamic values by their tag."""
 
     programs: dict[int, ProgramHeader]
     sections: dict[int, SectionHeader]

@@ -1,4 +1,4 @@
-"""What an edit does to a file: an ordered list of source ranges, literal bytes, and bytes made on the way.
+"""Describes an edited file: an ordered list of ranges of the old file, new bytes, and bytes computed while writing.
 
 A `Patch` is computed from a file's headers alone and describes the whole new file, so that a library of any size is
 edited while it is streamed (into a file, a digest, a compressor) and never held in memory:
@@ -26,7 +26,7 @@ CHUNK_SIZE = 1 << 20
 
 
 class Strategy(enum.Enum):
-    """How an edit was brought in, gentlest first."""
+    """Ways to make an edit, the least invasive one first."""
 
     IDENTITY = "identity"
     """Nothing to do: the new file is the old one."""
@@ -51,7 +51,7 @@ class SourceRange:
 
     @property
     def replaces(self) -> int:
-        """How many source bytes this piece stands for."""
+        """Number of source bytes that this piece stands for."""
         return self.size
 
 
@@ -202,7 +202,7 @@ class PatchBuilder:
         end = 0
         for offset, piece in sorted(self._pieces, key=lambda item: (item[0], item[1].replaces)):
             if offset < end or offset + piece.replaces > self._source_size:
-                raise ElfError(self._path, offset, "structures overlap each other or the end of the file: damaged?")
+                raise ElfError(self._path, offset, "structures overlap, or lie beyond the end; is the file damaged?")
             if offset > end:
                 pieces.append(SourceRange(end, offset - end))
             pieces.append(piece)

@@ -1,4 +1,4 @@
-"""What in a linked file leads into a range of its addresses, so that it can follow when what is there moves.
+"""Finds what refers to a range of addresses in a linked file, so that it can be updated when the range moves.
 
 These are relocations and, by `symbols.section_symbols`, symbols. What code computes from its own place (relative to the
 program counter) is not known here: the caller has to know that there is none.

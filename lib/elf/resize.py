@@ -34,7 +34,7 @@ _VALUE_SIZE: Final = Struct("<QQ")
 
 @dataclass(frozen=True)
 class NewContent:
-    """What the section with index `section` shall hold.
+    """New content of the section with index `section`.
 
     `pieces` stand for all its bytes, in order. `moved` has the places that may be pointed to: distances from the
     beginning of the section, and what they become. `words` are file offsets of words of eight bytes that hold an
@@ -48,7 +48,7 @@ class NewContent:
 
     @property
     def size(self) -> int:
-        """How many bytes the section will have."""
+        """Size of the new section, in bytes."""
         return sum(piece.size for piece in self.pieces)
 
 

@@ -31,7 +31,7 @@ _ALIGN = 16
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """What comes behind the section, each at its distance from the section's beginning, and where all of it ends."""
+    """Parts behind the section, each with its distance from the section's beginning, and the end of the last one."""
 
     spans: tuple[tuple[MovedSpan, int], ...]
     headers: int | None
@@ -63,7 +63,7 @@ class ResizeLayout:
 
     @property
     def fill(self) -> int:
-        """How many zeros come last, so that what follows moves by whole pages."""
+        """Number of zeros at the end, so that what follows moves by whole pages."""
         return self.end + self.shift - self.offset - self.behind.end
 
 
@@ -331,7 +331,7 @@ def _are_apart(elf: ElfFile, page: int) -> bool:
 
 
 def _new_offsets(patch: Patch, section: SectionHeader) -> tuple[int | None, int | None]:
-    """Where the first and the last byte of a section are in the new file."""
+    """Return the offsets of the first and the last byte of a section in the new file."""
     return patch.new_offset(section.offset), patch.new_offset(section.file_end - 1)
 
 

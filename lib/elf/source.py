@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Final
 
 
 class FileError(Exception):
-    """What is wrong with a file.
+    """Error in a file.
 
     `path` is the name the caller gave the file, `offset` the file offset in bytes at which the trouble was found, and
     `reason` says what was expected and what was found there.

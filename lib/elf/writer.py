@@ -45,7 +45,7 @@ class Section:
 
     @property
     def end(self) -> int:
-        """File offset behind the section."""
+        """File offset of the first byte after the section."""
         return self.offset + len(self.content)
 
     def header(self, name: int) -> bytes:

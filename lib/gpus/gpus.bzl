@@ -1,4 +1,4 @@
-"""Which GPU targets a name means, as lib/gpus/families.py says: a test compares all answers of the two."""
+"""Tells which GPU targets a name means. Agrees with lib/gpus/families.py: a test compares all answers."""
 
 load("//lib/gpus:gpu_table.bzl", "TARGETS")
 

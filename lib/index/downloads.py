@@ -1,4 +1,4 @@
-"""What can be asked for, and what an installer downloads then.
+"""Lists what users can ask an index for, and what an installer then downloads.
 
     find_offers(distributions, index, selector)
 

@@ -94,9 +94,9 @@ def _locked(offers: Offers, selector: Selector | None, other: str) -> list[dom_t
         h3("In a project with a lock file"),
         command(f'uv add --index {ADDRESS}/static/simple/ "{requirement}"'),
         p(
-            "A lock file serves other machines, too, so it names a GPU target. The index in ",
+            "A lock file is for many machines, so it names a GPU target. The index in ",
             inline(code, "static/"),
-            " has the selector as a wheel that chooses nothing.",
+            " does not look at the machine.",
         ),
     ]
 
@@ -106,7 +106,7 @@ def _address_note() -> dom_tag:
 
 
 def command(text: str) -> dom_tag:
-    """Return a command as a block of its own."""
+    """Return a block with a command, in which the address of the page is marked."""
     parts: list[Content] = []
     for number, part in enumerate(text.split(ADDRESS)):
         if number:
@@ -118,10 +118,10 @@ def command(text: str) -> dom_tag:
 def _offers_table(index: Index, offers: Offers, selector: Selector | None) -> dom_tag:
     per_target = {target.extra for target in selector.targets} if selector else set()
     shown = [offer for offer in offers.offers if offer.extra not in per_target]
-    columns = (Column("Ask for", "name"), Column("Brings"), Column("Download", "size"))
+    columns = (Column("Install", "name"), Column("Includes"), Column("Download", "size"))
     sizes = f" Sizes are those for {offers.platform}." if len(index.platforms) > 1 else ""
     return table_of(
-        f"What can be asked for. Several extras go into one pair of brackets, split by commas.{sizes}",
+        f"What you can install. Combine several extras with commas, in one pair of brackets.{sizes}",
         columns,
         [
             (_requirement(offers, offer), _brings(offers, offer, selector), range_text(offer.least, offer.most))
@@ -175,7 +175,7 @@ def _file_article(distribution: Distribution, page: str) -> dom_tag:
 
 def _requirements(distribution: Distribution) -> Content:
     if "requires-dist" in distribution.dynamic:
-        return "chosen when it is installed"
+        return "depends on the machine"
     if not distribution.requires:
         return "nothing"
     return ul(*(li(inline(code, str(requirement))) for requirement in distribution.requires))
@@ -190,7 +190,7 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
     """Return the section on GPU targets, None where there are none."""
     if offers is None or selector is None or not selector.targets:
         return None
-    columns = [Column("Target", "name"), Column("Ask for"), Column("Package"), Column("Package size", "size")]
+    columns = [Column("Target", "name"), Column("Install"), Column("Package"), Column("Package size", "size")]
     # One index may have the packages of one platform alone.
     targets = [one for one in selector.targets if not selector.platforms or one.project in index.projects()]
     rows = [_target_row(index, offers, target) for target in targets]
@@ -199,9 +199,13 @@ def targets_section(index: Index, offers: Offers | None, selector: Selector | No
         for row, target in zip(rows, targets, strict=True):
             row.insert(3, ", ".join(one.platform for one in index.projects().get(target.project, ())))
     if any(offer.chooses for offer in offers.offers):
-        choice = p("Where no GPU is found, ", inline(code, selector.on(offers.platform).default_target), " is chosen.")
+        choice = p(
+            "On a machine without a GPU, installers take ",
+            inline(code, selector.on(offers.platform).default_target),
+            ".",
+        )
     else:
-        choice = p("Nothing here looks at the machine: ask for a target by its name.")
+        choice = p("This index does not look at your machine: choose a target by its name.")
     return section(
         h2("GPU targets"),
         choice,
@@ -223,7 +227,7 @@ def _target_row(index: Index, offers: Offers, target: TargetPackage) -> list[Con
 
 def packages_section(index: Index) -> dom_tag:
     """Return the section that lists all packages."""
-    columns = [Column("Package", "name"), Column("What for"), Column("Version", "version"), Column("Download", "size")]
+    columns = [Column("Package", "name"), Column("Summary"), Column("Version", "version"), Column("Download", "size")]
     others = {one.project for one in index.distributions if not one.label}
     # Wheel variants of a package are no further packages.
     shown = [one for one in index.distributions if not one.label or one.project not in others]
@@ -252,7 +256,7 @@ def tools_section(index: Index, requirement: str, other: str, targets: Sequence[
         explanation = f"wheel variants by GPU target, for installers that know them ({DRAFT}): {', '.join(one.labels)}"
         rows.append((variants_anchor(one, index.directory), explanation))
     if other == "static":
-        explanation = "the same packages, with the selector as a wheel that chooses nothing"
+        explanation = "the same packages, but the selector does not look at the machine"
         rows.append((a("static/", href="static/index.html"), f"an index of its own for lock files: {explanation}"))
     elif other:
         rows.append((a("The main index", href=f"{other}/index.html"), "its selector looks at the machine"))
@@ -262,7 +266,7 @@ def tools_section(index: Index, requirement: str, other: str, targets: Sequence[
     return section(
         h2("For tools"),
         dl(*(div(dt(link), dd(text)) for link, text in rows), cls="facts-list"),
-        p("This page serves for ", inline(code, "--find-links"), ", too. A copy of the directory needs no server:"),
+        p("This page also works with ", inline(code, "--find-links"), ". A copy of the directory needs no server:"),
         command(f'pip install --no-index --find-links DIRECTORY "{requirement}"'),
         id="tools",
     )
@@ -270,7 +274,7 @@ def tools_section(index: Index, requirement: str, other: str, targets: Sequence[
 
 @dataclass(frozen=True)
 class Site:
-    """What all pages for people have in common."""
+    """Settings that all landing pages share."""
 
     title: str
     #: Texts of the style sheet and of the script.
@@ -295,7 +299,7 @@ def people_page(site: Site, index: Index, offers: Offers | None, selector: Selec
     content = [
         _header(site.title, index, shown),
         main(*shown),
-        footer(p("Every file is as its SHA-256 says; installers check that.")),
+        footer(p("Installers check the SHA-256 of every file.")),
         embedded(script, site.script),
     ]
     return html_page(_title(site.title, index), content, metadata=page_head(site.style, site.script))
@@ -312,6 +316,10 @@ def _versions(index: Index) -> list[str]:
 
 def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
     projects, size = len(index.projects()), sum(one.size for one in index.distributions)
-    facts = [f"Version {', '.join(_versions(index))}", f"{projects} packages", f"{size_text(size)} in all"]
+    facts = [
+        f"Version {', '.join(_versions(index))}",
+        f"{projects} package{'' if projects == 1 else 's'}",
+        f"{size_text(size)} in all",
+    ]
     contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]
     return header(h1(title), p(" · ".join(facts), cls="facts"), nav(*contents, aria_label="On this page"))

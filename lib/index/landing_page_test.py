@@ -61,7 +61,7 @@ def test_packages_for_several_platforms_say_where_they_run(tmp_path: Path) -> No
     assert "gfx1100 rocm[device-gfx1100] rocm-sdk-device-gfx1100 Linux, Windows 50.0 MB" in rows(page)
     assert "gfx942 rocm[device-gfx942] rocm-sdk-device-gfx942 Linux 70.0 MB" in rows(page)
     assert "rocm[libraries] rocm-sdk-core, rocm-sdk-libraries 500 MB" in rows(page)
-    assert any(text.endswith("split by commas. Sizes are those for Linux.") for text in page.text_of("caption"))
+    assert any(text.endswith("in one pair of brackets. Sizes are those for Linux.") for text in page.text_of("caption"))
 
 
 def test_a_target_that_one_platform_lacks(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_a_target_that_one_platform_lacks(tmp_path: Path) -> None:
     sample.select({**SELECTOR, "platforms": {"linux": linux, "win32": windows}})
     page = Page.at(sample.build() / "index.html")
     assert not [row for row in rows(page) if "gfx942" in row]
-    assert "Where no GPU is found, gfx1100 is chosen." in page.text_of("p")
+    assert "On a machine without a GPU, installers take gfx1100." in page.text_of("p")
 
 
 def test_an_index_for_windows_alone_tells_of_that(tmp_path: Path) -> None:
@@ -143,9 +143,9 @@ def test_what_is_said_of_packages(dist: Path) -> None:
 
 
 def test_only_where_something_is_chosen_it_is_said_what(dist: Path) -> None:
-    assert "Where no GPU is found, gfx942 is chosen." in Page.at(dist / "index.html").text_of("p")
+    assert "On a machine without a GPU, installers take gfx942." in Page.at(dist / "index.html").text_of("p")
     texts = Page.at(dist / "static/index.html").text_of("p")
-    assert "Nothing here looks at the machine: ask for a target by its name." in texts
+    assert "This index does not look at your machine: choose a target by its name." in texts
     assert not [text for text in texts if "is chosen" in text]
 
 
@@ -183,7 +183,7 @@ def test_thin_packages_are_asked_for_by_target(tmp_path: Path) -> None:
     assert brings in rows(page)
     assert brings not in rows(static)
     assert 'pip install --index-url INDEX/simple/ "rocm[libraries]==7.0"' in page.text_of("pre")
-    assert "Where no GPU is found, gfx90a is chosen." in page.text_of("p")
+    assert "On a machine without a GPU, installers take gfx90a." in page.text_of("p")
     assert 'pip install --index-url INDEX/simple/ "rocm[libraries-gfx90a]==7.0"' in static.text_of("pre")
 
 

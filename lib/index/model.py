@@ -1,4 +1,4 @@
-"""What an index says: distributions with fields of their core metadata, and which of them one index lists.
+"""An index as data: the distributions that it lists, with fields of their core metadata.
 
     distribution = read_distribution("digest.json", "METADATA", directory="")
     Index("", (distribution,)).projects()
@@ -111,7 +111,7 @@ class Distribution:
 
     @property
     def platform(self) -> str:
-        """What it runs on, by the platform tag of its name: `Linux`, `Windows`, or "" for any."""
+        """System that it runs on, by the platform tag of its name: `Linux`, `Windows`, or "" for any."""
         name = split_label(self.filename)[0]
         tag = name.removesuffix(".whl").rpartition("-")[2] if self.is_wheel else "any"
         return next((name for start, name in _PLATFORMS.items() if tag.startswith(start)), "")
@@ -181,7 +181,7 @@ class Index:
 
     @property
     def platforms(self) -> tuple[str, ...]:
-        """The platforms that distributions are for, sorted; those for any do not count."""
+        """The platforms that distributions are for, sorted. Distributions for any platform do not count."""
         return tuple(sorted({one.platform for one in self.distributions if one.platform}))
 
     def projects(self) -> dict[str, tuple[Distribution, ...]]:

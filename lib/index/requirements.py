@@ -1,4 +1,4 @@
-"""Who requires whom among the files of a stream, and which requirements nothing meets.
+"""Resolves requirements among the files of a stream, and finds those that no file meets.
 
 A requirement counts for machines: a Python, a system and a processor on which the file that has it can be installed.
 It is met on one of them by an sdist, or by a wheel with tags for it.
@@ -24,12 +24,15 @@ class Unmet:
     """The first machine on which it is not met."""
     extra: str = ""
     there: tuple[str, ...] = ()
-    """The versions that there are of what it requires."""
+    """The versions of the required project."""
+    elsewhere: bool = False
+    """Whether a file for other machines meets it."""
 
     def __str__(self) -> str:
         """Say it to people."""
         extra = f" for [{self.extra}]" if self.extra else ""
         have = f"there is {', '.join(self.there)}" if self.there else "there is none"
+        have += ", for other machines only" if self.elsewhere else ""
         return f"{self.by.filename} requires {self.need}{extra}, on {self.machine}: {have}"
 
 
@@ -84,7 +87,7 @@ def unmet(
             ]
             for extra, machine in _having(file, need, where):
                 if not any(fits(one.filename, one.requires_python, machine) for one in offering):
-                    yield Unmet(file, need, machine, extra, shelf.versions(need.project))
+                    yield Unmet(file, need, machine, extra, shelf.versions(need.project), bool(offering))
                     break
 
 

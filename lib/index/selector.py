@@ -29,7 +29,7 @@ class TargetPackage:
 
 @dataclass(frozen=True)
 class Selector:
-    """What the selector chooses from."""
+    """Packages that the selector chooses from."""
 
     targets: tuple[TargetPackage, ...]
     #: The target where nothing is found out about the machine; "" if there is none.

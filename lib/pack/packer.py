@@ -21,7 +21,7 @@ _BLOCKS_AHEAD = 8
 
 @dataclass(frozen=True)
 class Work:
-    """What one package has of a unit: what its edit file says, and where its segment goes."""
+    """Packing of a unit for one package: its edit file, and the path of its segment."""
 
     edits: Edits
     segment: Path
@@ -29,7 +29,7 @@ class Work:
 
 @dataclass(frozen=True)
 class _Run:
-    """Where deflated bytes lie in a segment that is written."""
+    """Range of deflated bytes in the segment that is being written."""
 
     descriptor: int
     offset: int

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True)
 class Levels:
-    """How hard bytes are compressed."""
+    """Levels of compression."""
 
     deflate: int
     """libdeflate's level."""
@@ -48,7 +48,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class SegmentIndex:
-    """What a segment holds, and the digests of sources that must be compared."""
+    """Entries of a segment, and the digests of sources that must be compared."""
 
     entries: tuple[Packed, ...]
     #: source -> SHA-256 in hex of the unpatched file.

@@ -25,7 +25,7 @@ class Section:
 
     @property
     def size_in_memory(self) -> int:
-        """How many bytes it takes when it is loaded."""
+        """Size of the loaded image, in bytes."""
         return self.virtual_size or self.size_of_raw_data
 
     @property
@@ -52,7 +52,7 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """What an image takes from one DLL: at start, or when it is first called."""
+    """Imports from one DLL: when the image is loaded, or when it first calls the DLL."""
 
     library: str
     symbols: tuple[Symbol, ...]
@@ -61,7 +61,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class PeImage:
-    """What an image says about itself."""
+    """Headers and tables of a PE image."""
 
     path: str
     size: int

@@ -109,7 +109,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class _Header:
-    """What the optional header says, and where each data directory is: RVA and size in bytes."""
+    """Optional header, with RVA and size in bytes of each data directory."""
 
     magic: int
     image_base: int
@@ -122,7 +122,7 @@ class _Header:
 
 
 def is_pe(head: bytes) -> bool:
-    """Whether a file that begins with `head` (two bytes or more) may be a PE image: programs for DOS begin so, too."""
+    """Whether a file that begins with `head` (two bytes or more) may be a PE image. DOS programs begin the same way."""
     return head.startswith(DOS_MAGIC)
 
 

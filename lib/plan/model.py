@@ -29,7 +29,7 @@ BUNDLE = "gpu-bundle"
 
 
 class Kind(enum.StrEnum):
-    """What an artifact has at a path."""
+    """Kind of an entry of an artifact."""
 
     FILE = "file"
     LINK = "link"
@@ -39,7 +39,7 @@ class Kind(enum.StrEnum):
 
 
 class Treatment(enum.StrEnum):
-    """What becomes of an entry."""
+    """Way in which an entry is packaged."""
 
     KEEP = "keep"
     PATCH = "patch"
@@ -128,7 +128,7 @@ class Entry(Record):
 
 @dataclass(frozen=True)
 class Planned:
-    """What becomes of the entries of a package, sorted by path, and on what condition."""
+    """Planned entries of a package, sorted by path, and the condition that they depend on."""
 
     entries: list[Entry]
     #: Pairs of sources that are to be compared: (packed, left out because it is the same).
@@ -137,7 +137,7 @@ class Planned:
 
 @dataclass(frozen=True)
 class Plan:
-    """What becomes of every entry of a package."""
+    """Plan for every entry of a package."""
 
     package: str
     #: Directory in site-packages that stands for the install prefix.
@@ -208,7 +208,7 @@ class Slice:
 
 @dataclass(frozen=True)
 class Definition:
-    """What a BUILD file says about a package."""
+    """Definition of a package in a BUILD file."""
 
     package: str
     #: `runtime` (a tree of files alone) or `devel` (a tree with links, which are made on first use).
@@ -240,7 +240,7 @@ class Definition:
 
 @dataclass(frozen=True)
 class Facts:
-    """What `tools.actions.inspect` found out about one file."""
+    """Facts about one file, from `tools.actions.inspect`."""
 
     unit: str
     #: In bytes; None for a file that nobody looked at, because its name says that it is data.

@@ -1,4 +1,4 @@
-"""Where a distribution can be installed: on which Pythons, systems and processors, by its name and Requires-Python."""
+"""Tells on which Pythons, systems and processors a distribution can be installed, by its name and Requires-Python."""
 
 import re
 from collections.abc import Iterable

@@ -138,7 +138,7 @@ class MemberReader:
 
 
 class _Positioned(io.RawIOBase):
-    """What every file has that knows its size and reads at a position."""
+    """Shared methods of files that know their size and read at a position."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -110,7 +110,7 @@ METADATA_VERSION: Final = "2.4"
 
 @dataclass(frozen=True)
 class Project:
-    """What a BUILD file says about a distribution."""
+    """Metadata of a distribution, from a BUILD file."""
 
     distribution: str
     version: str

@@ -1,4 +1,4 @@
-"""What platform tags promise: an architecture and, for each `manylinux_2_N`, libraries and versions of their symbols.
+"""The promises of platform tags: an architecture and, for each `manylinux_2_N`, libraries and their symbol versions.
 
     policies = policies_of("x86_64")     # oldest system first
     policies[0].has_library("libc.so.6"), policies[0].has_version("GLIBC_2.5")
@@ -41,7 +41,7 @@ _WINDOWS_10 = frozenset({"d3d12.dll", "d3dcompiler_47.dll", "icu.dll", "icuin.dl
 
 @dataclass(frozen=True)
 class Policy:
-    """What systems that accept one `manylinux_2_N`, or `win`, have in common, on one architecture."""
+    """Libraries and symbol versions of all systems that accept one `manylinux_2_N`, or `win`, on one architecture."""
 
     #: `manylinux_2_28`, and older names of the same (PEP 513, 571, 599): `manylinux2014`; or `win`.
     name: str

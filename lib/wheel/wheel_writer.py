@@ -46,7 +46,7 @@ def _zip64_extra(values: list[int]) -> bytes:
 
 
 class MemberData(Protocol):
-    """What a member holds: one deflate stream, whose numbers are known before a byte of it is written."""
+    """Content of a member: one deflate stream, whose sizes and CRC-32 are known before its first byte is written."""
 
     @property
     def length(self) -> int:

@@ -1,4 +1,4 @@
-"""How much is compressed: the values of the flag, and of the rules that compress for themselves."""
+"""Levels of compression: the values of the flag, and of the rules that have an attribute for it."""
 
 visibility(["//rules/..."])
 

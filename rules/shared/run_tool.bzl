@@ -1,4 +1,4 @@
-"""How rules run a Python tool: interpreter and archive as inputs, a params file, no shell."""
+"""Runs a Python tool in an action: interpreter and archive as inputs, a params file, no shell."""
 
 load("//rules/shared:names.bzl", "shown", "written")
 load("//tools/python:py_tool.bzl", "PyToolInfo")

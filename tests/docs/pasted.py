@@ -1,11 +1,14 @@
-"""Pastes the commands of a page into a shell, in the page's order, as a reader would.
+"""Pastes the commands of pages into a shell, as a reader would.
 
-    python3 -m tests.docs.pasted docs/sdk/tutorial.md examples/*/README.md README.md#a-package-of-your-own
+    python3 -m tests.docs.pasted docs/sdk/tutorial.md examples/*/README.md
+    python3 -m tests.docs.pasted README.md#a-package-of-your-own
 
-Run it from the top of the workspace. All blocks of `sh` of a page, or of one section, run in one shell, which stops at
-the first failure. A block of another language whose first line is a comment with a file's name is written to that file.
-The page's `/tmp` is a directory that is removed at the end; with `--artifacts`, it has a copy of these as `artifacts`.
-A line of a block that ends in `# prints TEXT` must print that. `bazel` is `bazelw`.
+Run it from the top of the workspace. All blocks of `sh` of a page, or of one
+section, run in one shell, which stops at the first failure. A block of another
+language whose first line is a comment with a file's name is written to that
+file. The page's `/tmp` is a directory that is removed at the end; with
+`--artifacts`, it has a copy of these as `artifacts`. A line of a block that
+ends in `# prints TEXT` must print that. `bazel` is `bazelw`.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Which names of GPU targets and families have a GPU in common.
+"""Lists which names of GPU targets and families have a GPU in common.
 
 Written by `bazel run //tests/golden:update`: change tests/names/gpu_tables.py, not this.
 """

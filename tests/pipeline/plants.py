@@ -1,11 +1,12 @@
-"""Plants known defects in the tools, one after the other, and says how soon random SDKs find each.
+"""Plants known bugs in the tools, and says how soon random SDKs find each.
 
-    python3 -B -m tests.pipeline.plants                 # all: a table, some minutes
-    python3 -B -m tests.pipeline.plants --only RPATH    # those whose words hold this
+    python3 -B -m tests.pipeline.plants               # all: some minutes
+    python3 -B -m tests.pipeline.plants --only RPATH  # with this text
 
-A search that finds nothing proves something only if it would have found what was there. So every defect of the past
-that this pipeline can show is in `PLANTS`: what it was, how it is made again, and in how many cases it must be found.
-Exits with 1 if one is not found.
+A search that finds nothing proves something only if it would have found what
+was there. So every defect of the past that this pipeline can show is in
+`PLANTS`: what it was, how it is made again, and in how many cases it must be
+found. Exits with 1 if one is not found.
 """
 
 import argparse

@@ -13,7 +13,7 @@ _TRIES = 3
 
 
 def check(place: Place) -> tuple[Channel, list[Complaint]]:
-    """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
+    """Return the state, and everything that is wrong. Starts again if the channel changes during the check."""
     for _ in range(_TRIES):
         channel, token = read_channel(place)
         found = [*_store(place, channel), *_pages(place, channel)]
@@ -30,7 +30,7 @@ def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
     for name, file in sorted(channel.files.items()):
         for path, digest in file.stored_digests.items():
             if path not in there:
-                yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, name)}")
+                yield Complaint("missing-file", "", f"{path}: is missing, but {_where(channel, name)}")
             elif (found := place.sha256(path)) != digest:
                 yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, name)}")
 

@@ -13,6 +13,7 @@ from wheels.channel.local_files import LocalFile, read_local
 from wheels.channel.model import Build, Channel, StreamState, from_json
 from wheels.channel.plan import GROW, ChannelChange, add
 
+ELSEWHERE = "there is 1.0, for other machines only"
 STREAM = "nightly"
 
 
@@ -57,7 +58,7 @@ def test_a_listed_file_that_is_missing(tmp_path: Path) -> None:
     place = channel_with(tmp_path, [CORE])
     path = next(path for path in place.objects if path.endswith(".whl"))
     del place.objects[path]
-    assert said(place) == [f"missing-file: {path}: is missing, and listed in nightly"]
+    assert said(place) == [f"missing-file: {path}: is missing, but listed in nightly"]
 
 
 @pytest.mark.parametrize("suffix", [".whl", ".metadata"])
@@ -93,14 +94,14 @@ WINDOWS, PYTHON = "py3-none-win_amd64", "Python 3.9 on Linux x86_64"
         ),
         (  # A platform: the wheel for Windows lacks what it requires there.
             [wheel("acme", "1.0", "Requires-Dist: acme-core==1.0", tag=WINDOWS), CORE],
-            f"acme-1.0-{WINDOWS}.whl requires acme-core==1.0, on Python 3.9 on Windows x86_64: there is 1.0",
+            f"acme-1.0-{WINDOWS}.whl requires acme-core==1.0, on Python 3.9 on Windows x86_64: {ELSEWHERE}",
         ),
         (  # A Python.
             [
                 wheel("acme", "1.0", "Requires-Dist: acme-core==1.0", "Requires-Python: >=3.12"),
                 wheel("acme-core", "1.0", tag="cp312-cp312-manylinux_2_28_x86_64"),
             ],
-            f"acme-1.0-{LINUX}.whl requires acme-core==1.0, on Python 3.13 on Linux x86_64: there is 1.0",
+            f"acme-1.0-{LINUX}.whl requires acme-core==1.0, on Python 3.13 on Linux x86_64: {ELSEWHERE}",
         ),
         (  # A GPU, by its extra.
             [

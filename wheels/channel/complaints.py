@@ -14,17 +14,17 @@ from wheels.verify.wheel_set.closure import circles
 
 #: Kinds of complaints, and what to do.
 REMEDIES: Final = {
-    "missing-file": "Add the build again: its files are sent if they are not there",
+    "missing-file": "Add the build again, which sends the missing files",
     "other-bytes": "Delete the file, and add the build again",
     "wrong-page": "Call `rocm-wheels channel init`, which writes all pages again",
     "unmet": "Add what is required, or retire what requires it",
-    "circle": "Let extras require packages, and other extras only in one direction",
-    "order": "Build a version that sorts last, or add with --older what belongs to an older line",
+    "circle": "Let extras require only packages, or other extras without a circle",
+    "order": "Build a version that sorts last, or add a build of an older line with --older",
     "same-tag": "Retire one of them",
     "no-owner": "Name the owner with `rocm-wheels channel init --owner`",
     "two-owners": "Leave the name to one owner",
     "owner-missing": "Add the owner's package, or take its name from the owner",
-    "unfinished": "Call add or retire: either completes it",
+    "unfinished": "Call add or retire: both complete it",
 }
 
 

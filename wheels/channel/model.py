@@ -1,4 +1,4 @@
-"""What a channel has: builds in streams, over one store of files, as `channel.json` says it.
+"""A channel as data: builds in streams, over one store of files. Reads and writes `channel.json`.
 
     channel.json                          what there is; this module reads and writes it
     files/{sha256}/{name}                 the store: one copy of each file, for all streams
@@ -100,7 +100,7 @@ class Promotion:
 
 @dataclass(frozen=True)
 class Build:
-    """What one `add` brought to a stream."""
+    """Build of a stream: the files that one `add` brought."""
 
     sparse: ClassVar = True
     added: Time

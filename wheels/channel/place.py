@@ -80,7 +80,7 @@ class Place(ABC):
         """Delete files that are there, or not any more."""
 
     def is_free(self, name: str) -> bool:
-        """Whether nothing lies at a name of the top."""
+        """Whether no file is below the directory `name` at the top."""
         return not self.list(f"{name}/")
 
     def pages(self, stream: str) -> Mapping[str, StoredFile]:

@@ -28,7 +28,7 @@ SHRINK: Final = "shrink"
 
 @dataclass(frozen=True)
 class ChannelChange:
-    """What a command does, and why."""
+    """Change that a command makes, and the reason."""
 
     after: Channel
     """The state that it leads to; the present one if nothing changes."""
@@ -147,7 +147,7 @@ def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> Channe
 
 @dataclass(frozen=True)
 class Selection:
-    """Which builds of a stream to retire: those that are as old and not among the newest ones."""
+    """Builds of a stream to retire: old enough, and not among the newest."""
 
     older_than: int
     """Seconds since they were added."""

@@ -1,4 +1,4 @@
-"""What a stream gets from elsewhere: files that a lock file (PEP 751) names, and what the sources of an aggregate list.
+"""Files that a stream gets from elsewhere: from a lock file (PEP 751), or from the sources of an aggregate.
 
 An aggregate lists what other streams list, of this channel or another one, without copying it.
 """

@@ -1,15 +1,19 @@
-"""Keeps a channel: builds in streams, each stream an index for pip and uv, over one store of files.
+r"""Publishes builds in a channel: one store of files, several streams.
 
-    rocm-wheels channel init   --channel PLACE --stream nightly --stream stable
-    rocm-wheels channel add    --channel PLACE --stream nightly DIST...
-    rocm-wheels channel retire --channel PLACE --stream nightly --older-than 30d --keep-last 3
-    rocm-wheels channel promote --channel PLACE 10.1.0rc2 --from rc --to stable DIST...
-    rocm-wheels channel withdraw --channel PLACE 10.1.0 --stream stable --reason TEXT
-    rocm-wheels channel check  --channel PLACE
-    rocm-wheels channel show   --channel PLACE
+A stream, such as nightly or stable, is an index for pip and uv.
 
-Whatever is listed can be installed, at every moment, also when a command is killed. Published names keep their bytes
-for ever.
+    rocm-wheels channel init     --channel PLACE --stream nightly
+    rocm-wheels channel add      --channel PLACE --stream nightly dist/
+    rocm-wheels channel retire   --channel PLACE --stream nightly \
+                                 --older-than 30d --keep-last 3
+    rocm-wheels channel promote  --channel PLACE 10.1.0rc2 \
+                                 --from rc --to stable dist/
+    rocm-wheels channel withdraw --channel PLACE 10.1.0 --stream stable
+    rocm-wheels channel check    --channel PLACE
+    rocm-wheels channel show     --channel PLACE
+
+Every listed file can be installed at any moment, even after a command was
+killed. A published file name never gets other bytes.
 """
 
 import argparse
@@ -41,11 +45,23 @@ from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 
 EPILOG: Final = """places:
-  DIR or file:///DIR      a directory, which a web server may serve as it is
-  s3://BUCKET[/PREFIX]    a bucket of AWS, or of another server with --endpoint-url; credentials come from the
-                          environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
+  DIR or file:///DIR    a directory, which a web server can serve
+  s3://BUCKET[/PREFIX]  a bucket of AWS, or with --endpoint-url of another
+                        server. Credentials come from the environment:
+                        AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
+                        AWS_PROFILE, or the role of the machine
 
-""" + exit_codes("done", "refused, or complaints: the message says what the channel has, and what to do")
+""" + exit_codes("done", "refused, or check has complaints: the message says what to do")
+#: Arguments of an example for each command.
+EXAMPLES: Final = {
+    "init": "--channel s3://my-bucket/rocm --stream nightly",
+    "add": "--channel s3://my-bucket/rocm --stream nightly dist/",
+    "retire": "--channel PLACE --stream nightly --older-than 30d",
+    "promote": "--channel PLACE 10.1.0rc2 --from rc --to stable",
+    "withdraw": "--channel PLACE 10.1.0 --stream stable",
+    "check": "--channel s3://my-bucket/rocm",
+    "show": "--channel s3://my-bucket/rocm",
+}
 #: Names at the top of a channel that no stream may have.
 _TAKEN: Final = frozenset({STORE.rstrip("/"), CHANNEL, JOURNAL, LOCK})
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
@@ -87,68 +103,80 @@ def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    form["epilog"] = EPILOG
     common, changing = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     common.add_argument("--json", action="store_true", help="print a JSON document")
     changing.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
-    wait = "how long to wait for another writer (default: 10m)"
+    wait = "how long to wait for another command that changes the channel (default: 10m)"
     changing.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
-    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, **form)
+    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, epilog=EPILOG, **form)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(name: str, work: Callable[[Place, Namespace], int], text: str, *, changes: bool = True) -> Any:
-        one = commands.add_parser(name, **form, parents=[common, changing] if changes else [common], help=text)
+        parents = [common, changing] if changes else [common]
+        epilog = f"example:\n  rocm-wheels channel {name} {EXAMPLES[name]}\n\n{EPILOG}"
+        about = f"{text[0].upper()}{text[1:]}."
+        one = commands.add_parser(name, **form, parents=parents, help=text, description=about, epilog=epilog)
         one.set_defaults(work=work)
         return one.add_argument
 
     many: dict[str, Any] = {"action": "append", "default": []}
     option = command("init", _init, "make a channel, add streams, or write all pages again")
-    option("--stream", dest="streams", **many, type=_stream_name, help="a stream to make")
-    option("--closed", **many, type=_stream_name, help="a stream that has all that its packages require")
+    one: dict[str, Any] = {"type": _stream_name, "metavar": "STREAM"}
+    option("--stream", dest="streams", **many, **one, help="a stream to make")
+    option("--closed", **many, **one, help="a stream that must contain everything its packages require")
     option(
         "--owner",
         dest="owners",
         **many,
         type=_pair,
         metavar="OWNER=NAME,…",
-        help="patterns of names that only this owner's packages have",
+        help="patterns of names that only this owner's packages may have",
     )
     text = "a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/"
     option("--aggregate", dest="aggregates", **many, type=_aggregate, metavar="STREAM=SOURCE,…", help=text)
-    option("--title", help="headline of landing pages (default: Packages)")
-    option("--url", help="where the channel is served")
-    option("--grace", type=_seconds, metavar="TIME", help="how long unlisted files stay (default: 3d)")
-    option("--settle", type=_seconds, metavar="TIME", help="how long what retired files require stays (default: 10m)")
+    option("--title", metavar="TEXT", help="headline of landing pages (default: Packages)")
+    option("--url", help="URL under which a server offers the channel")
+    option("--grace", type=_seconds, metavar="TIME", help="how long files stay after they are unlisted (default: 3d)")
+    text = "how long files stay that only retired files require (default: 10m)"
+    option("--settle", type=_seconds, metavar="TIME", help=text)
     option = command("add", _add, "add a build to a stream")
     option("--stream", required=True, help="the stream")
     option("--older", action="store_true", help="the build belongs to an older line, and need not sort last")
-    option("--lock", type=Path, metavar="PYLOCK", help="pylock.toml of what else a closed stream needs")
+    option("--lock", type=Path, metavar="PYLOCK", help="pylock.toml with files that a closed stream also needs")
     option("dist", nargs="*", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
     option = command("retire", _retire, "retire old builds of a stream")
     option("--stream", required=True, help="the stream")
-    option("--older-than", type=_seconds, required=True, metavar="TIME", help="age of what is retired: 30d")
-    option("--keep-last", type=int, default=1, metavar="N", help="how many builds stay anyway (default: 1)")
-    option = command("promote", _promote, "make a release of a candidate, with proof")
-    option("version", type=_version, metavar="VERSION", help="of the candidate: 10.1.0rc2")
+    option(
+        "--older-than", type=_seconds, required=True, metavar="TIME", help="retire builds that are older, such as 30d"
+    )
+    option("--keep-last", type=int, default=1, metavar="N", help="builds that stay, however old (default: 1)")
+    option = command("promote", _promote, "turn a candidate into a release, proven equal except for the version")
+    option("version", type=_version, metavar="VERSION", help="version of the candidate, such as 10.1.0rc2")
     option("--from", dest="stream", required=True, metavar="STREAM", help="the stream of the candidate")
     option("--to", required=True, metavar="STREAM", help="the stream of the release")
-    text = "of the release (default: 10.1.0, of 10.1.0rc2); with the candidate's own, files are promoted as they are"
-    option("--version", dest="new", type=_version, help=text)
-    text = "member of a wheel that pins the candidate, with the version as text: torch/version.py"
+    text = "version of the release (default: 10.1.0 for 10.1.0rc2); if it is the candidate's, no file changes"
+    option("--version", dest="new", type=_version, metavar="VERSION", help=text)
+    text = "file in a wheel that contains the candidate's version as text, such as torch/version.py"
     option("--rewrite", dest="members", **many, metavar="MEMBER", help=text)
-    names = "only of these names: rocm, rocm-sdk-* (default: all of the version)"
+    names = "only these packages, such as rocm or 'rocm-sdk-*' (default: all with the version)"
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--older", action="store_true", help="the release belongs to an older line, and need not sort last")
-    option("dist", nargs="*", type=Path, metavar="DIST", help="what was built again with the release's version")
-    option = command("withdraw", _withdraw, "withdraw a version (PEP 592): only those who pin it get it")
+    option(
+        "dist",
+        nargs="*",
+        type=Path,
+        metavar="DIST",
+        help="distributions that were built again, with the release's version",
+    )
+    option = command("withdraw", _withdraw, "withdraw (yank) a version: only users who pin it still get it (PEP 592)")
     option("version", type=_version, metavar="VERSION", help="the version")
     option("--stream", required=True, help="the stream")
-    option("--reason", default="", metavar="TEXT", help="why, for people who install it")
+    option("--reason", default="", metavar="TEXT", help="reason, which installers show")
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--undo", action="store_true", help="offer it again")
-    command("check", _check, "compare files, pages and requirements with the state", changes=False)
+    command("check", _check, "check that files, pages and requirements are as channel.json says", changes=False)
     command("show", _show, "list streams and builds", changes=False)
     return result
 
@@ -250,8 +278,9 @@ def _check(place: Place, given: Namespace) -> int:
         print(json.dumps([vars(one) for one in found], indent=1))
     else:
         kinds = dict.fromkeys(one.kind for one in found)
-        lines = [*map(str, found), *(f"{kind}: {REMEDIES[kind]}" for kind in kinds)]
-        print("\n".join([*lines, f"{place.shown}: {len(channel.files)} files, {len(found)} complaints"]))
+        lines = [*map(str, found), *(f"remedy for {kind}: {REMEDIES[kind]}" for kind in kinds)]
+        counts = f"{_number(len(channel.files), 'file')}, {_number(len(found), 'complaint')}"
+        print("\n".join([*lines, f"{place.shown}: {counts}"]))
     return FOUND if found else OK
 
 
@@ -263,7 +292,7 @@ def _show(place: Place, given: Namespace) -> int:
         return OK
     for name, stream in sorted(channel.streams.items()):
         closed = ", closed" if stream.closed else ""
-        print(f"{name}: {len(stream.builds)} builds{closed}, at {channel.url}{name}/simple/")
+        print(f"{name}: {_number(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
@@ -271,12 +300,15 @@ def _show(place: Place, given: Namespace) -> int:
             going = f", leaving until {time_text(max(due))}" if due else ""
             going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
-            print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
+            print(f"  {time_text(build.added)}  {versions}: {_number(len(build.files), 'file')}, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    print(
-        f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {duration(channel.grace)}"
-    )
+    unlisted = f"; {len(channel.gone)} unlisted, kept for {duration(channel.grace)}" if channel.gone else ""
+    print(f"store: {_number(len(channel.files), 'file')}, {total}{unlisted}")
     return OK
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -27,12 +27,14 @@ EPILOG: Final = """examples:
   rocm-wheels code list acme_solver-1.0.0-py3-none-linux_x86_64.whl
   rocm-wheels code list lib/*.so
 
-A library made by HIP holds its GPU code in the section .hip_fatbin, as offload bundles: one per source file, or one for
-the whole library. A bundle has a code object for each GPU target that was compiled, such as gfx1030 or gfx90a:xnack+;
-it may be compressed.
+A library made by HIP contains its GPU code in the section .hip_fatbin, as
+offload bundles: one per source file, or one for the whole library. A bundle
+has a code object for each GPU target, such as gfx1030 or gfx90a:xnack+. It may
+be compressed.
 
-A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V. A feature in
-the target must match the GPU: code for gfx90a:xnack+ does not run where xnack is off, and code for gfx90a runs on both.
+A GPU loads code for its own processor, code for a generic processor that covers
+it (gfx11-generic), and SPIR-V. A feature in the target must match the GPU: code
+for gfx90a:xnack+ does not run where xnack is off; code for gfx90a runs on both.
 
 """ + exit_codes("every file was read")
 #: What is looked for.

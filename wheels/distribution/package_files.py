@@ -24,7 +24,7 @@ def rewritten(source: str) -> str:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     label: str
     file: dict[str, str]  #: Where to write each file.

@@ -1,4 +1,4 @@
-"""Which packages with device code the new wheel requires.
+"""Chooses the packages with device code that the new wheel requires.
 
 An SDK may have libraries without device code, and a package with that code for each GPU. Extras of the distribution
 that users install, the selector, bring these packages: `device` that for the GPU of the machine, `device-gfx942` that
@@ -93,7 +93,7 @@ class Selector:
 
 @dataclass(frozen=True)
 class DeviceCode:
-    """What becomes of requirements on device code."""
+    """New requirements on device code."""
 
     added: tuple[Requirement, ...] = ()
     """Requirements that METADATA lacks."""

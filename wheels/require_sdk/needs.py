@@ -1,4 +1,4 @@
-"""What a wheel needs of an SDK, what it has copies of, and which libraries it opens by name.
+"""Finds the libraries that a wheel needs of an SDK, those that it bundles, and those that it opens by name.
 
 Libraries of its own that it opens by name must stay where they are. For one of the SDK the loader looks on the machine,
 and may find another copy.
@@ -42,7 +42,7 @@ class Copy:
 
 @dataclass(frozen=True)
 class FileNeeds:
-    """What one program or library needs of the SDK, by the name that it has for it (DT_NEEDED)."""
+    """Libraries of the SDK that one program or library needs, by the names in its DT_NEEDED."""
 
     path: str
     linked: Linked

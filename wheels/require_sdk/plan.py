@@ -49,7 +49,7 @@ from wheels.verify.wheel_set.model import Linked, Package
 
 @dataclass(frozen=True)
 class Wishes:
-    """What the caller chose."""
+    """Choices of the caller."""
 
     specifier: str = ""
     """Of the requirements, such as `>=7.10,<7.11`; empty for the version of the SDK's wheels alone."""

@@ -1,6 +1,6 @@
-"""Proves that the planned wheel works with the SDK, as far as tables of ELF files tell.
+"""Proves from the tables of ELF files that the planned wheel works with the SDK.
 
-verify's loader loads each file of the wheel, in a site-packages with the wheel and the packages that it requires.
+The loader of `verify` loads each file of the wheel, beside the packages that the wheel requires.
 Each needed library has to be there, or on every system with the wheel's platform tag, or be named by the caller. Then
 each symbol that the SDK's libraries must supply has to be there, in its version.
 """
@@ -29,7 +29,7 @@ _PYTHON = re.compile(r"_?Py")
 
 @dataclass(frozen=True)
 class Proof:
-    """What was proven."""
+    """Result of the proof."""
 
     symbols: int
     """How many symbols the SDK's libraries supply, summed up over the files."""

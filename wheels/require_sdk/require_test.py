@@ -120,7 +120,7 @@ def test_what_was_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().out
     for part in (
         f"requires sdk-core=={VERSION}, sdk-math=={VERSION}\n",
-        "2 files need the SDK, which has all 3 symbols that they need of it\n",
+        "files that need the SDK: 2; symbols that it supplies: 3\n",
         "acme/lib/libkernels.so: needs libblas.so.5, libhip.so.7\n",
         "without search path entries that depend on the machine: '/opt/sdk/lib'\n",
     ):

@@ -67,17 +67,17 @@ class _SdkMember:
 
     @property
     def place(self) -> tuple[int, int, str]:
-        """What to sort by: of several libraries with one name the first counts."""
+        """Key for sorting: of several libraries with one name, the first counts."""
         return self.depth, -self.member.size, self.library.path
 
     @property
     def depth(self) -> int:
-        """How many directories it lies in."""
+        """Number of directories above it."""
         return self.library.path.count("/")
 
 
 class Sdk:
-    """The wheels of an SDK. What was read of them grows with `read`."""
+    """The wheels of an SDK. Each call of `read` adds facts about them."""
 
     def __init__(self, paths: Sequence[Path], take: Collection[str], gpus: Gpus) -> None:
         """Read wheels, and directories of wheels; `take` are patterns of file names.
@@ -277,7 +277,7 @@ def _offered(libraries: Mapping[str, SdkLibrary], take: Collection[str]) -> dict
 
 @dataclass(frozen=True)
 class SdkFacts:
-    """What was read: the wheels that have a library that is needed, and symbols of libraries by path."""
+    """Facts about the SDK: the wheels that have a needed library, and symbols of libraries by path."""
 
     packages: tuple[Package, ...] = ()
     symbols: Mapping[str, DynamicSymbols] = field(default_factory=dict, repr=False)

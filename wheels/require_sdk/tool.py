@@ -1,7 +1,7 @@
-"""Makes a wheel use the packages of an SDK: its libraries find the SDK's, and its metadata requires the packages.
+"""Makes a wheel use an SDK's packages: its libraries and metadata lead to them.
 
-The wheel that you give is read and never changed. Nothing is written unless the SDK has every library, symbol and
-symbol version that the wheel needs from it.
+The wheel that you give is never changed. A new one is written only if the SDK
+has every library, symbol and symbol version that the wheel needs from it.
 """
 
 import tempfile
@@ -28,28 +28,37 @@ from wheels.require_sdk.sdk import Sdk
 from wheels.require_sdk.write import Writer
 
 EPILOG = """what changes:
-  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
-  RPATH         each file that needs a library of the SDK gets a path to it: $ORIGIN/../_sdk/lib
-  Requires-Dist requires the packages that have these libraries, in exactly the version that you gave; if device code
-                is in packages of its own, also the extra that brings it: sdk[device-gfx942]
+  file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes
+                DIR/acme-1.0+sdk.7.10.0.0-cp312-cp312-linux_x86_64.whl
+  RPATH         Each file that needs a library of the SDK gets a path to it:
+                $ORIGIN/../_sdk/lib
+  Requires-Dist The wheel requires the packages that have these libraries, in
+                exactly the version that you gave. If device code is in separate
+                packages, it also requires the extra that brings it:
+                sdk[device-gfx942]
   Requires-External
-                names the libraries that --externals allows to come from elsewhere, as far as the wheel needs them
-  copies        copies of the SDK's libraries are reported, and left out with --drop-bundled
+                names the libraries that --externals allows to come from
+                elsewhere, if the wheel needs them
+  copies        Copies of the SDK's libraries are reported; --drop-bundled
+                leaves them out.
   other files   are copied, byte by byte
 
 examples:
-  rocm-wheels require-sdk acme-1.0-cp312-cp312-linux_x86_64.whl --sdk sdk/ --output out
-  rocm-wheels require-sdk acme-*.whl --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl --output out
-  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --specifier '>=7.10,<7.11'
+  rocm-wheels require-sdk acme-1.0-*.whl --sdk sdk/ --output out
+  rocm-wheels require-sdk acme-*.whl --output out \\
+      --sdk sdk_core-7.10.0-*.whl --sdk sdk_blas-7.10.0-*.whl
   rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --device gfx942
-  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --externals 'libtorch*' --externals 'libc10*'
-  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out --drop-bundled --leave 'libz.so*' --init-py acme
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out \\
+      --specifier '>=7.10,<7.11'
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out \\
+      --externals 'libtorch*' --externals 'libc10*'
+  rocm-wheels require-sdk acme-*.whl --sdk sdk/ --output out \\
+      --drop-bundled --leave 'libz.so*' --init-py acme
 
-Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
+Files in the wheel are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give
+equal bytes.
 
-""" + exit_codes(
-    "the new wheel was written", "a wheel is damaged, does not fit the SDK, or cannot be edited: nothing was written"
-)
+""" + exit_codes("the new wheel was written", "a wheel is damaged, or does not fit the SDK: nothing was written")
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
     yield from plan.wheel.record_lines()
     yield f"    requires {', '.join(map(str, plan.requirements)) or 'nothing more'}"
     yield from (f"    device code: {line}" for line in plan.device)
-    yield f"    {len(plan.edits)} files need the SDK, which has all {proof.symbols} symbols that they need of it"
+    yield f"    files that need the SDK: {len(plan.edits)}; symbols that it supplies: {proof.symbols}"
     for edit in plan.edits:
         yield f"    {edit.path}: needs {', '.join(library.name for library in edit.needs.libraries.values())}"
         yield from (f"      {old} is now {new}" for old, new in edit.needs.renamed.items())

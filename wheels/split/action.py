@@ -9,7 +9,7 @@ from wheels.split import tool
 
 @dataclass(frozen=True)
 class Arguments(tool.Arguments):
-    """What the rule says: the arguments of the command, and its own."""
+    """Arguments from the rule: the arguments of the command, and its own."""
 
     label: str
     report: Path  #: File for what the command would print.

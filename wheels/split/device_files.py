@@ -81,7 +81,7 @@ def _group(word: str) -> Group:
 
 
 class Form(enum.Enum):
-    """Where device code lies."""
+    """Form in which device code is stored."""
 
     EMBEDDED = "in a program or library"
     BUNDLE = "a bundle by itself"

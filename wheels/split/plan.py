@@ -1,4 +1,4 @@
-"""What becomes of a fat wheel: which files each thin wheel has, and which device code of them. Pure functions.
+"""Plans thin wheels: which files of the fat wheel each one gets, and which device code. Pure functions.
 
 plans = plan_local_versions(fat, groups)  # complete wheels, each with the code of one group, told apart by version
 plans = plan_wheel_variants(fat, groups)  # the same, told apart by the label of PEP 825

@@ -1,6 +1,7 @@
-"""Splits wheels with device code for many AMD GPUs into wheels that have the code for some.
+"""Splits a wheel with device code for many AMD GPUs into wheels for some GPUs.
 
-The wheel that you give is read and never changed. Code that a GPU can load is kept, bit by bit; other code is left out.
+The wheel that you give is never changed. Each new wheel keeps the code that its
+GPUs can load, bit by bit, and leaves out the rest.
 """
 
 import zipfile
@@ -20,22 +21,29 @@ from wheels.split.plan import ThinWheel, plan_local_versions, plan_wheel_variant
 from wheels.split.write import write_flat_index, write_thin_wheels
 
 EPILOG = f"""shapes:
-  local-versions  a complete wheel for each item of --targets, in its own directory, with a local version:
-                    DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-manylinux_2_28_x86_64.whl
-                  pip install acme --find-links DIR/gfx1100     # newer than 1.0, so preferred to the fat wheel
-  wheel-variants  a complete wheel for each item, with the same version, all in one directory with the fat wheel:
-                    DIR/acme-1.0-cp312-cp312-manylinux_2_28_x86_64-gfx1100.whl and DIR/acme-1.0-variants.json
-                  An installer that knows wheel variants chooses by the machine's GPU. Any other takes the fat wheel.
-                  This follows {DRAFT},
+  local-versions  A complete wheel for each item of --targets, in its own
+                  directory, with a local version:
+                    DIR/gfx1100/acme-1.0+gfx1100-cp312-cp312-linux_x86_64.whl
+                  pip install acme --find-links DIR/gfx1100 prefers it to the
+                  fat wheel, because 1.0+gfx1100 is newer than 1.0.
+  wheel-variants  A complete wheel for each item, with the same version, all in
+                  one directory with the fat wheel and a list of them:
+                    DIR/acme-1.0-cp312-cp312-linux_x86_64-gfx1100.whl
+                    DIR/acme-1.0-variants.json
+                  An installer that knows wheel variants chooses by the
+                  machine's GPU. Any other takes the fat wheel. This follows
+                  {DRAFT},
                   {SCHEMA}
 
 examples:
-  rocm-wheels split acme-1.0-cp312-cp312-linux_x86_64.whl --targets gfx942,gfx1100 --output thin
-  rocm-wheels split *.whl --targets gfx110X-all --output thin         # a family: one wheel for all of its GPUs
-  rocm-wheels split acme-*.whl --targets gfx942 --output thin --whole 'acme/tests/*'
+  rocm-wheels split acme-1.0-*.whl --targets gfx942,gfx1100 --output thin
+  # a family: one wheel for all of its GPUs
+  rocm-wheels split *.whl --targets gfx110X-all --output thin
+  rocm-wheels split *.whl --targets gfx942 --output thin --whole 'acme/tests/*'
 
-A GPU loads code for its own processor, for a generic processor that covers it (gfx11-generic), and SPIR-V: wheels keep
-all of these. Files are dated 1980, or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
+A GPU loads code for its own processor, code for a generic processor that covers
+it (gfx11-generic), and SPIR-V: wheels keep all of these. Files are dated 1980,
+or by SOURCE_DATE_EPOCH: equal wheels give equal bytes.
 
 {exit_codes("all thin wheels were written", "a wheel is damaged, or cannot be split: nothing was written")}"""
 

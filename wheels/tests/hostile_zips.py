@@ -1,4 +1,4 @@
-"""What installers and the package index say of each kind of hostile archive: `hostile_zips.tsv`."""
+"""Reads `hostile_zips.tsv`: how installers and the package index treat each kind of hostile archive."""
 
 from collections.abc import Mapping
 from pathlib import Path

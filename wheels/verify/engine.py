@@ -37,7 +37,7 @@ ALONE: Final = 32 << 20
 
 @dataclass(frozen=True)
 class Request:
-    """How to verify."""
+    """Wheels to verify, and options."""
 
     settings: Settings = field(default_factory=Settings)
     exceptions: tuple[DeclaredException, ...] = ()
@@ -57,7 +57,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it."""
+    """Result: the wheels as they were read, and the findings."""
 
     distributions: DistributionSet
     judged: Judged

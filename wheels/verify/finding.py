@@ -1,4 +1,4 @@
-"""What a check can find: rules, each with an identifier that never changes its meaning, and findings.
+"""Rules, each with an identifier that never changes its meaning, and the findings that name them.
 
     MISSING = Rule("W202", "a file is not in RECORD", why="…", remedy="…")
     yield MISSING.finding(wheel.filename, path, "RECORD has no line for it")
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 class Severity(enum.Enum):
-    """How bad a finding is. Errors and warnings make the command fail, notes do not."""
+    """Severity of a finding. Errors and warnings make the command fail, notes do not."""
 
     ERROR = "error"
     """Something does not work, or not everywhere, or cannot be trusted."""
@@ -69,12 +69,12 @@ class Finding:
 
     @property
     def remedy(self) -> str:
-        """What to do."""
+        """Remedy of the rule."""
         return self.rule.remedy
 
     @property
     def said(self) -> str:
-        """What people read: the targets, and the evidence."""
+        """Text for people: the targets, and the evidence."""
         return f"{', '.join(self.targets)}: {self.evidence}" if self.targets else self.evidence
 
     @property

@@ -1,4 +1,4 @@
-"""What of a set is installed on a machine with one GPU target: the packages for it, and those for all GPUs.
+"""Selects the packages of a set that a machine with one GPU target gets: those for the target, and those for all GPUs.
 
     chosen = choose(distributions, "gfx942")
     chosen.distributions   # without the packages for gfx1100, and without acme 1.0+gfx1100
@@ -32,7 +32,7 @@ NOTHING: Final = Rule(
 
 @dataclass(frozen=True)
 class Chosen:
-    """What of a set is for one target, with the settings for it, and what is amiss with the choice."""
+    """Packages of a set for one target, with the settings for it, and errors in the choice."""
 
     distributions: DistributionSet
     settings: Settings

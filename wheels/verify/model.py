@@ -21,7 +21,7 @@ from lib.wheel.zip_members import Archive
 
 @dataclass(frozen=True)
 class FileFacts:
-    """What the bytes of one member say."""
+    """Facts about one member, from its bytes."""
 
     path: str
     """As in the archive, `/` between the parts."""
@@ -113,7 +113,7 @@ def is_configuration(path: str) -> bool:
 
 
 def is_driver_name(path: str) -> bool:
-    """Whether a file has the name of an OpenCL driver for its loader (cl_khr_icd)."""
+    """Whether a file has the name under which OpenCL's loader finds a driver (cl_khr_icd)."""
     return path.endswith(".icd")
 
 

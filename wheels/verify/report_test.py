@@ -40,6 +40,12 @@ def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
     assert "because it is wanted" in report.render(outcome, everything=True)
 
 
+def test_text_fits_a_terminal(outcome: Outcome) -> None:
+    narrow, wide = (report.render(outcome, width=width) for width in (60, 0))
+    assert max(len(line) for line in narrow.splitlines()) <= 60 < max(len(line) for line in wide.splitlines())
+    assert narrow.split() == wide.split()
+
+
 def test_sarif_has_rules_results_and_suppressions(outcome: Outcome) -> None:
     log = json.loads(report.render_sarif(outcome, registry.rules()))
     assert log["version"] == "2.1.0"

@@ -1,4 +1,4 @@
-"""What the checks allow: budgets, patterns and what is expected of the system. Data, from BUILD files or a TOML file.
+"""Settings of the checks: limits, patterns, and what the system is expected to have. From BUILD files or a TOML file.
 
     [settings]
     max_path = 180
@@ -36,7 +36,7 @@ BUILD_PATHS = (
 
 @dataclass(frozen=True)
 class Settings:
-    """What is allowed. Sizes are bytes; 0 stands for no limit."""
+    """Limits and exceptions. Sizes are in bytes; 0 means no limit."""
 
     max_path: int = 180
     """Characters of a path below site-packages: Windows gives 260 for all of it."""

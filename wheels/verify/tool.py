@@ -5,6 +5,7 @@ Wheels are read, never unpacked or changed.
 
 import argparse
 import os
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,8 +20,8 @@ from wheels.verify.settings import Settings, make_settings, read_config
 
 EPILOG: Final = """examples:
   rocm-wheels verify dist/
-  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-manylinux_2_28_x86_64.whl
-  rocm-wheels verify --target gfx942 dist/ --others thin torch-2.9.0-cp312-cp312-linux_x86_64.whl
+  rocm-wheels verify --no-set numpy-2.3.0-cp311-cp311-linux_x86_64.whl
+  rocm-wheels verify --target gfx942 dist/ --others thin/ torch-2.9.0-*.whl
   rocm-wheels verify dist/ --last-release ~/released/7.1
   rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
   rocm-wheels verify rules W415
@@ -67,7 +68,7 @@ def parser() -> CommandParser:
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
     result.add_argument("--sarif", type=Path, metavar="FILE", help="also write the findings as SARIF 2.1.0 (JSON)")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="processes, at most")
+    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="use at most N processes")
     return result
 
 
@@ -92,8 +93,9 @@ def make_request(arguments: argparse.Namespace) -> Request:
 
 def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
     """Print the report, and write the log if it was asked for. Raises OSError."""
-    colour = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    colour = width > 0 and "NO_COLOR" not in os.environ
+    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all, width=width))
     if arguments.sarif:
         arguments.sarif.write_text(report.render_sarif(outcome, registry.rules()), encoding="utf-8")
 
@@ -103,8 +105,8 @@ def explain(argv: Sequence[str]) -> int:
     rules = registry.rules()
     known = CommandParser(
         "rocm-wheels verify rules",
-        description="Explains rules: what is wrong, why that is bad, and what to do.",
-        epilog=exit_codes("the rules are printed"),
+        description="Explains rules: what is wrong, why that is bad, and the remedy.",
+        epilog="example:\n  rocm-wheels verify rules S101 W415\n\n" + exit_codes("the rules are printed"),
     )
     known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
     wanted = known.parse_args(argv).rules

@@ -34,7 +34,7 @@ HEAD: Final = 4096
 
 @dataclass(frozen=True)
 class Reader:
-    """What is to be taken out of every file."""
+    """Facts to take from each file."""
 
     collectors: tuple[Collector, ...] = ()
     build_path: re.Pattern[bytes] | None = None

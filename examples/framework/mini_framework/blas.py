@@ -1,4 +1,4 @@
-"""What the framework's library offers."""
+"""Calls the framework's library."""
 
 import ctypes
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How the mini SDK for Windows compiles its DLLs and programs: with zig, and no more than kernel32, so in no time."""
+"""Compiles the DLLs and programs of the mini SDK for Windows: with zig and only kernel32, so fast."""
 
 load("//tools/zig:zig_cc_binary.bzl", "zig_cc_binary")
 

@@ -1,4 +1,4 @@
-"""Which device code of an SDK's libraries comes to programs: a part of hip.tests.e2e.programs.
+"""Tests which device code of an SDK's libraries comes with programs: a part of hip.tests.e2e.programs.
 
 A C++ program with rocRAND, whose library has code for many GPUs, finds code for the targets alone beside it. For other
 targets the library is sliced again, and nothing is linked.

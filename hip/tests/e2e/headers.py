@@ -1,4 +1,4 @@
-"""Which headers HIP sources may include, and what a changed header compiles: a part of hip.tests.e2e.programs.
+"""Tests which headers HIP sources may include, and what a changed header recompiles: a part of hip.tests.e2e.programs.
 
 A header that no target declares stops the build wherever it is found, as it does for `cc_binary`; a declared header
 that a compilation did not read compiles nothing again.

@@ -1,4 +1,4 @@
-"""What libraries of an SDK open when they run: a part of hip.tests.e2e.programs.
+"""Tests libraries of an SDK that open other libraries when they run: a part of hip.tests.e2e.programs.
 
 hipRTC opens the library that compiles (libamd_comgr), which no DT_NEEDED leads to. A program of C++ that depends on
 hipRTC alone compiles a kernel, for which the machine needs no GPU. A program that is copied with its runfiles loads

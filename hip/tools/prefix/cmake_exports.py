@@ -55,7 +55,7 @@ class ImportedTarget:
 
 @dataclass
 class Export:
-    """What a package exports: targets by name, the packages that it asks for, and what is left out."""
+    """Exports of a package: targets by name, the packages that it asks for, and what is left out."""
 
     targets: dict[str, ImportedTarget] = field(default_factory=dict)
     dependencies: list[str] = field(default_factory=list)

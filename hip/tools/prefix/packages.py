@@ -117,7 +117,7 @@ def require_libraries(prefix: Path, packages: Sequence[Package]) -> None:
     absent = [f"{name} of {package.name}" for package in packages for name in package.absent]
     if absent and not any(library.location for package in packages for library in package.libraries):
         raise CatalogError(
-            f"{prefix}: has CMake packages, but no library of them, such as {absent[0]}; expected the files at the "
+            f"{prefix}: has CMake packages, but not their libraries, such as {absent[0]}; expected the files at the "
             "paths in the packages. Install the SDK into this prefix; do not move parts of it"
         )
 
@@ -135,7 +135,7 @@ def configurations(prefix: Path) -> dict[str, str]:
 
 
 def _package_name(path: str) -> str | None:
-    """Return the name of the package that a file begins, None for a part of a package in a directory of another name.
+    """Return the name of the package that a file defines; None if it is a part of another package.
 
     `find_package(NAME)` looks in directories that begin with it, without regard to case.
     """
@@ -223,7 +223,7 @@ class _LibraryReader:
 
     @staticmethod
     def _without_paths(target: ImportedTarget, options: Iterable[str], notes: list[str]) -> list[str]:
-        """Return options, without those with a path: it is another one wherever the prefix is."""
+        """Return the options without paths. Those with a path are valid only where the prefix was built."""
         kept = []
         for option in options:
             if ROOT in option or option.startswith(("/", "-L/")):

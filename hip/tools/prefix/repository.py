@@ -137,7 +137,7 @@ def make_links(package: Path, tree: Path) -> None:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     output: Path  #: Directory of the repository.
     cmake: Path  #: CMake, which reads the packages.

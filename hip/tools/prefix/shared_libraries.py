@@ -1,4 +1,4 @@
-"""What the shared libraries of an install prefix need, and whether they have device code: from their ELF files.
+"""Reads from the ELF files of an install prefix which libraries each one needs, and whether it has device code.
 
 libraries = SharedLibraries(Path("prefix"))
 libraries.closure("lib/librocblas.so.5")  # what it needs, and what these need, as paths in the prefix
@@ -27,7 +27,7 @@ _DEVICE_CODE: Final = ".hip_fatbin"
 
 @dataclass(frozen=True)
 class _Facts:
-    """What is known of a file: nothing, if it is not an ELF file."""
+    """Facts about a file; empty if it is not an ELF file."""
 
     soname: str = ""
     #: The libraries that it needs or opens, and the prefix has, as paths in the prefix.

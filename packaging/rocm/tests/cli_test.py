@@ -32,6 +32,24 @@ def test_the_version_is_an_option_too(shared_environment: Environment) -> None:
     assert shell(shared_environment, "rocm-sdk --version") == (0, f"rocm-sdk {VERSION}\n", "")
 
 
+def test_without_a_command_it_explains_itself(shared_environment: Environment) -> None:
+    assert shell(shared_environment, "rocm-sdk") == shell(shared_environment, "rocm-sdk --help")
+
+
+@pytest.mark.parametrize(
+    "command", ["", "version", "list", "targets", "path", "env", "init", "init-py", "test", "doctor"]
+)
+def test_the_help_fits_a_terminal(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        cli.main([*command.split(), "--help"])
+    out = capsys.readouterr().out
+    assert "examples:\n  " in out
+    assert [line for line in out.splitlines() if len(line) > 80] == []
+
+
 def test_no_check_has_this_name(shared_environment: Environment) -> None:
     said = "rocm-sdk: error: no check has 'nothing' in its name. `rocm-sdk test` names them all.\n"
     assert shell(shared_environment, "rocm-sdk test -k nothing") == (1, "0 passed, 0 failed, 0 skipped\n", said)

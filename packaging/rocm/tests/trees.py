@@ -1,4 +1,4 @@
-"""What tests look at in a directory laid out like site-packages that has a development tree."""
+"""Reads, for tests, a directory laid out like site-packages that has a development tree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What packages for GPUs are for: targets, of which families are short for several."""
+"""Reads the GPU targets of packages: each name is a target, or a family that stands for several."""
 
 load("//lib/gpus:gpu_table.bzl", "FAMILIES")
 load("//rules/shared:names.bzl", "shown", "written")

@@ -1,4 +1,4 @@
-"""What every distribution says about itself: attributes, and the JSON file that link and sdist read."""
+"""Metadata of distributions: the attributes of rules, and the JSON file that link and sdist read."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:placements.bzl", "by_path", "one_file", "placed")

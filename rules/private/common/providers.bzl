@@ -1,4 +1,4 @@
-"""What targets of the rules tell each other: artifacts, coverage, distributions, packages."""
+"""Providers of the rules: artifacts, coverage, distributions, packages."""
 
 visibility(["//rules/..."])
 

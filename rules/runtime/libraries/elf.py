@@ -1,4 +1,4 @@
-"""What the dynamic section of an ELF file says: its own name, the libraries it needs, where to look for them.
+"""Reads the dynamic section of an ELF file: its own name, the libraries it needs, and where to look for them.
 
 Read from the program headers alone, as the dynamic loader does (System V gABI, "Dynamic Linking"), with nothing but the
 standard library: `loading` calls `read_dynamic`. The build has a reader of its own, `lib/elf`, which also edits; this

@@ -25,7 +25,7 @@ class LibraryName(NamedTuple):
 
     @property
     def short(self) -> str:
-        """What linkers call it, `foo` for `libfoo.so` (`-lfoo`); empty if the name does not begin with `lib`."""
+        """Name for linkers: `foo` for `libfoo.so` (`-lfoo`); empty if the name does not begin with `lib`."""
         return self.stem[len("lib") :] if self.stem.startswith("lib") else ""
 
 

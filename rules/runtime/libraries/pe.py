@@ -1,4 +1,4 @@
-"""Which DLLs a PE image, a DLL or an EXE of Windows, needs: as the loader finds it in the import tables.
+"""Lists the DLLs that a DLL or EXE of Windows (a PE image) needs, from the import tables that the loader reads.
 
 Read with nothing but the standard library, for preloading. The build has a reader of its own, `lib/pe`.
 Microsoft, "PE Format": https://learn.microsoft.com/windows/win32/debug/pe-format.

@@ -34,7 +34,7 @@ REPLACED_FIELDS = frozenset(("requires-dist", "provides-extra", "dynamic"))
 
 @dataclass(frozen=True)
 class Choice:
-    """What a wheel is to require, and the record of the choice."""
+    """Requirements of the wheel, and the record of the choice."""
 
     #: By extra, sorted; the key "" has what is always required.
     requirements: Mapping[str, Sequence[str]]

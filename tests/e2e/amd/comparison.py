@@ -1,21 +1,27 @@
-"""Our packages against AMD's own: what both make of the same artifacts, entry by entry.
+r"""Compares our packages with AMD's of the same artifacts, entry by entry.
 
-    python3 -m tests.e2e.amd.comparison --therock CHECKOUT --artifacts DIR [--input kpack] [--amd DIST] [--ours DIST]
+    python3 -m tests.e2e.amd.comparison --therock CHECKOUT --artifacts DIR \
+        [--input kpack] [--amd DIST] [--ours DIST]
 
-Run it from the top of the workspace, with pyelftools. CHECKOUT is one of https://github.com/ROCm/TheRock. Its script
-build_tools/build_python_packages.py wants, as `--python`, Python 3.12 or newer with setuptools before version 82,
-wheel, packaging, pyzstd and python-magic (with libmagic), and a C compiler and patchelf, on PATH or beside that Python.
-The artifacts are ROCm 7.2.4, split: in an ordinary layout, or with `--input kpack` in a layout that split_artifacts.py
-of ROCm/rocm-kpack made of the family layout (it edits its input in place: give it a copy). AMD's script takes minutes,
-and of disk three times what the artifacts take; its wheels can be given as `--amd` the next time, and likewise ours as
-`--ours`.
+Run it from the top of the workspace, with pyelftools. CHECKOUT is one of
+https://github.com/ROCm/TheRock. Its script build_tools/build_python_packages.py
+wants, as `--python`, Python 3.12 or newer with setuptools before version 82,
+wheel, packaging, pyzstd and python-magic (with libmagic), and a C compiler and
+patchelf, on PATH or beside that Python. The artifacts are ROCm 7.2.4, split: in
+an ordinary layout, or with `--input kpack` in a layout that split_artifacts.py
+of ROCm/rocm-kpack made of the family layout (it edits its input in place: give
+it a copy). AMD's script takes minutes, and of disk three times what the
+artifacts take; its wheels can be given as `--amd` the next time, and likewise
+ours as `--ours`.
 
-Compared are the wheels, and the archive in the devel wheel: paths, kinds, modes, bytes, texts of links; ELF files by
-all except their RPATH, RPATHs by the directories that they lead to, and sizes (ours may be larger by what an RPATH
-makes move); launchers by what they start; console scripts and what METADATA requires; of the sdist `rocm`, which is
-another program, the extras and what they require. Each difference that there may be is in comparison.toml, with its
-reason. Any other is an error, and so is a listed difference that does not occur. First come the sizes of the
-distributions, unpacked.
+Compared are the wheels, and the archive in the devel wheel: paths, kinds,
+modes, bytes, texts of links; ELF files by all except their RPATH, RPATHs by the
+directories that they lead to, and sizes (ours may be larger by what an RPATH
+makes move); launchers by what they start; console scripts and what METADATA
+requires; of the sdist `rocm`, which is another program, the extras and what
+they require. Each difference that there may be is in comparison.toml, with its
+reason. Any other is an error, and so is a listed difference that does not
+occur. First come the sizes of the distributions, unpacked.
 """
 
 import argparse

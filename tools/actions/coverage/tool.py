@@ -207,7 +207,7 @@ def lack_summary(found: Coverage, packages: Mapping[str, Sequence[str]]) -> list
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     manifest: list[str]  #: Of artifacts.

@@ -20,7 +20,7 @@ MAX_METADATA = 16 << 20
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     wheels: Path  #: A wheel, or a directory of them.

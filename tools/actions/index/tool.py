@@ -118,7 +118,7 @@ def _write_text(path: Path, text: str) -> None:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     title: str  #: Headline of the landing page.

@@ -38,7 +38,7 @@ def text(preload: Sequence[str], check_version: str, fail_on_version_mismatch: b
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     output: str  #: Module to write.

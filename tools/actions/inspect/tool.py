@@ -203,7 +203,7 @@ def file_facts(path: str, source: str) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     artifact: str

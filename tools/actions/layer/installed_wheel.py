@@ -31,7 +31,7 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True)
 class InstallScheme:
-    """Where a Python has its packages (`sysconfig` calls it so): directories without `/` at their beginning."""
+    """Directories in which a Python has its packages (a scheme of `sysconfig`), without `/` at the beginning."""
 
     #: What Python imports from, such as `usr/lib/python3/dist-packages`.
     site_packages: str
@@ -169,7 +169,7 @@ def _members(wheel: str) -> Iterator[tuple[ZipMember, Run]]:
             if member.method != DEFLATED or file.read(len(FINAL_BLOCK)) != FINAL_BLOCK:
                 raise ToolError(
                     f"{wheel}: {member.name}: its bytes cannot be joined to a layer, because another program "
-                    "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Make the wheel by these rules"
+                    "compressed them; expected a wheel of sdk_wheel or sdk_static_wheel. Build it with them"
                 )
             yield member, Run(length, member.size, member.crc32, segment=wheel, offset=member.data)
 
@@ -181,7 +181,7 @@ def read_wheel(wheel: str, scheme: InstallScheme) -> InstalledWheel:
         _check_path(wheel, name)
     records = [name for name in members if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
     if len(records) != 1:
-        raise ToolError(f"{wheel}: {len(records)} files RECORD; expected one. Build the wheel again")
+        raise ToolError(f"{wheel}: {len(records)} files named RECORD; expected one. Build the wheel again")
     record, info = records[0], posixpath.dirname(records[0])
     files = list(_files(wheel, members, record))
     if entry_points := members.get(f"{info}/entry_points.txt"):

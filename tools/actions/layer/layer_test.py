@@ -179,7 +179,7 @@ def test_a_wheel_of_another_program_is_refused(tmp_path: Path, capsys: pytest.Ca
     assert run(tmp_path, str(path)) == 1
     assert capsys.readouterr().err == (
         f"ERROR: //:layer: {path}: acme.py: its bytes cannot be joined to a layer, because another program compressed "
-        "them; expected a wheel of sdk_wheel or sdk_static_wheel. Make the wheel by these rules\n"
+        "them; expected a wheel of sdk_wheel or sdk_static_wheel. Build it with them\n"
     )
 
 

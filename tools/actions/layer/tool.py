@@ -84,7 +84,7 @@ CPU_ENDS = tuple(f"_{cpu.name}" for cpu in CPUS)
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     wheel: str

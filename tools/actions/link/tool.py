@@ -98,7 +98,7 @@ _REFUSED = ("*", "..", "\\")
 def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
     """Return the paths of a package's licence texts in its tree, sorted: packed files that match one of `patterns`.
 
-    Licence texts of artifacts stay in the tree, where ROCm's own tools and people look for them. PEP 639 wants them
+    Licence texts of artifacts stay in the tree, where ROCm's tools and people look for them. PEP 639 requires them
     beside the metadata, too: there installers and licence scanners find them.
     """
     paths = (entry.path for entry in plan.entries if entry.is_packed_file)
@@ -132,7 +132,7 @@ def _manifest(name: str, version: str, links: dict[str, str], facts: dict[str, A
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     project: str  #: The distribution's metadata.

@@ -19,7 +19,7 @@ from lib.plan.edits import Edits
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     edits: list[str]  #: The unit's edit files, from packages' plans.

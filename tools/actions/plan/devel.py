@@ -31,7 +31,7 @@ KEPT_LINK = "link, kept"
 
 @dataclass(frozen=True)
 class _Tree:
-    """What the devel tree is made of: its definition and prefix, and who ships or knows each path."""
+    """Sources of the devel tree: its definition and prefix, and the packages that ship or know each path."""
 
     definition: Definition
     prefix: Prefix
@@ -163,7 +163,7 @@ def _led(entry: Entry, planned: Prefix, tree: _Tree) -> Entry:
 
 
 def _owners(builds_on: list[Plan]) -> dict[str, tuple[Plan, Entry]]:
-    """Find who ships each path; raises ToolError when two packages that are installed together do."""
+    """Find the package that ships each path. Raises ToolError if two packages that are installed together ship one."""
     owners: dict[str, tuple[Plan, Entry]] = {}
     for plan in builds_on:
         for entry in plan.entries:

@@ -1,6 +1,6 @@
-"""Which other names of libraries a runtime package ships, as forwarders.
+"""Plans forwarders: other names of libraries in a runtime package.
 
-Programs open `libfoo.so` at run time, but of a library a wheel has only the name that the
+A program may open `libfoo.so` at run time, but a wheel contains a library only under the name that the
 loader asks for, `libfoo.so.1`. So beside each such library goes a forwarder
 (`lib.pack.stand_ins`), unless the package has another file of that name; and one for each other name of the
 library that a file of the package needs. The devel tree has links instead, which linkers need.

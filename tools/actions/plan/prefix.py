@@ -13,7 +13,7 @@ MAX_LINKS = 40
 
 @dataclass(frozen=True)
 class Node:
-    """What the merged prefix has at a path: of this package (`found`) or of one it builds on (`entry`)."""
+    """Content at a path of the prefix: of this package (`found`), or of a package that it builds on (`entry`)."""
 
     kind: Kind
     link: str | None

@@ -1,4 +1,4 @@
-"""Which ELF files of a package get which RPATH: the directories of `rpath`, as entries relative to each file.
+"""Plans the RPATH of each ELF file of a package: the directories of `rpath`, as entries relative to the file.
 
 docs/reference/packages.md explains it, "RPATH entries".
 """
@@ -73,7 +73,7 @@ def extended(existing: tuple[str, ...], wanted: list[str]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Site:
-    """What the loader finds in site-packages."""
+    """Libraries that the loader finds in site-packages."""
 
     #: Those with a file, in them or below, as `tree/directory`.
     directories: frozenset[str]

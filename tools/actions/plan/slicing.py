@@ -21,10 +21,10 @@ from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
 
 class RefusedError(ToolError):
-    """A file whose device code cannot be divided among the packages; its message stands by itself."""
+    """A file's device code cannot be divided among the packages. The message names file and remedy."""
 
     def __init__(self, message: str, path: str, lost: Sequence[str] = ()) -> None:
-        """Keep what `refusal` groups by: the path, and the targets for which no package is."""
+        """Keep what `refusal` groups by: the path, and the targets that no package is for."""
         super().__init__(message)
         self.path, self.lost = path, tuple(lost)
 

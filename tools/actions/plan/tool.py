@@ -191,7 +191,7 @@ def notes(plan: Plan, artifacts: list[Artifact], builds_on: list[Plan], output: 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     definition: str  #: What the BUILD file says about the package.

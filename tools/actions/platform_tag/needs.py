@@ -1,4 +1,4 @@
-"""What the programs and libraries of a package need of the system, from its plan and the facts about its files.
+"""Finds what the programs and libraries of a package need of the system, from its plan and the facts about its files.
 
 Only what is packed counts. If this package, or a package that it builds on, has a library where the loader looks for
 it, the system need not have it. Its symbol versions do not count either: the files are built with this library.
@@ -33,7 +33,7 @@ LINKED = (LIBRARY, PROGRAM, PE_LIBRARY, PE_PROGRAM)
 
 @dataclass(frozen=True)
 class LinkedFacts:
-    """What `tools.actions.inspect` found out about one ELF file or PE image, as far as the loader will ask for it."""
+    """Facts about one ELF file or PE image that concern the loader, from `tools.actions.inspect`."""
 
     machine: int
     needed: tuple[str, ...] = ()
@@ -175,7 +175,7 @@ Libraries = dict[str, dict[str, str]]
 
 @dataclass(frozen=True)
 class TagReport:
-    """What the files of a package need of a system; docs/sdk/metadata.md describes the fields."""
+    """Needs of a package's files on the system; docs/sdk/metadata.md describes the fields."""
 
     distribution: str
     #: The platform tag of the oldest systems that the files run on.

@@ -25,7 +25,7 @@ from tools.actions.platform_tag.needs import (
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a package's files keep."""
+    """Oldest systems on which a package's files run, and what older systems lack."""
 
     architecture: str = ""
     needs: Needs = field(default_factory=Needs)
@@ -72,7 +72,7 @@ def _sentence(need: Need) -> str:
 
 
 def lacking(policy: Policy, needs: Needs) -> tuple[Need, ...]:
-    """Return what a policy does not guarantee of what is needed; of a library that it lacks, not the versions too."""
+    """Return the needs that a policy does not guarantee. If it lacks a library, the versions are left out."""
 
     def lacks(need: Need) -> bool:
         if not policy.has_library(need.library):
@@ -142,7 +142,7 @@ def notes(needs: Needs) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     distribution: str  #: Name of the distribution, for the report.

@@ -51,7 +51,7 @@ def listed(packages: Sequence[tuple[str, Plan]]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     version: str  #: Of all packages.

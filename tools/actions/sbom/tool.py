@@ -44,7 +44,7 @@ from tools.actions.link.tool import license_paths
 
 @dataclass(frozen=True)
 class Origin:
-    """What is known of an artifact; None for what is not."""
+    """Origin of an artifact; a field is None if it is not known."""
 
     version: str | None = None
     #: Package URL (ECMA-427).
@@ -89,7 +89,7 @@ def _origin(where: str, values: Any, version: str) -> Origin:
 
 @dataclass(frozen=True)
 class Contents:
-    """What a package holds of one artifact."""
+    """Files of one artifact in a package."""
 
     #: `{name}_{component}_{target}`.
     artifact: str
@@ -236,7 +236,7 @@ def document(
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     project: str  #: The distribution's metadata.

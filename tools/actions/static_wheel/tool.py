@@ -21,7 +21,7 @@ TAG = "py3-none-any"
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says; a `str` is the path of a file, unless its comment says otherwise."""
+    """Arguments from the rule. A `str` is the path of a file, unless its comment says otherwise."""
 
     label: str
     project: str  #: The distribution's metadata.

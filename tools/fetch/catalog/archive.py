@@ -28,7 +28,7 @@ _CORRUPT = (EOFError, OSError, ZstdError, lzma.LZMAError, zlib.error)
 
 
 class ZstdReader(io.RawIOBase):
-    """What zstd frames, one after the other, decode to."""
+    """File with the decoded content of consecutive zstd frames."""
 
     def __init__(self, source: BinaryIO, decoder: ZstdDecoder) -> None:
         self._source = source

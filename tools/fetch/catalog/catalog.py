@@ -38,7 +38,7 @@ from tools.fetch.catalog.scan import scan
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     artifacts: Path | None  #: Directory of artifact folders and archives; without it, `archived` has all artifacts.
     list_archives: bool  #: Whether to print the archives, each with a stamp, instead.

@@ -79,7 +79,7 @@ def _feed(tar: "subprocess.Popen[bytes]", chunks: Iterable[bytes]) -> bytes:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     archive: Path  #: {name}_{component}_{target}.tar.zst, or of another suffix.
     artifact: str  #: The artifact's name.

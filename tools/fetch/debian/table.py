@@ -1,4 +1,4 @@
-"""Which Debian packages are taken, and what becomes of them: the data behind `rocm.debian`.
+"""Lists the Debian packages to take, with the artifact that each becomes: the data behind `rocm.debian`.
 
 `artifacts.debian` takes packages of any SDK. It needs no table: `plain_rule_of` makes an artifact of each.
 
@@ -15,7 +15,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True)
 class LayoutRule:
-    """What becomes of the packages that `pattern` matches."""
+    """Rule for the packages that `pattern` matches."""
 
     pattern: str
     artifact: str

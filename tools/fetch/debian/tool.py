@@ -135,7 +135,7 @@ def selection_of(name: str, packages: list[str]) -> PackageSelection:
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the rule says."""
+    """Arguments from the rule."""
 
     step: Literal["resolve", "download", "lay-out"]
     directory: Path  #: Where all is kept.

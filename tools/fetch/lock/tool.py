@@ -1,11 +1,12 @@
-r"""Locks the archives of a CI run, so that builds fetch exactly these, and only those that they need.
+r"""Locks the archives of a CI run: builds then fetch exactly these.
 
 Example: what a run of ROCm's CI left in its bucket, for GPUs of gfx110X:
 
     bazel run @rules_rocm_python//tools/fetch/lock -- lock \
         --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --target gfx110X-all
 
-writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size of each archive. Build with it:
+writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size
+of each archive. Build with it:
 
     --repo_env=ROCM_ARTIFACTS=locked
 
@@ -46,7 +47,7 @@ class RunArchive:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What to take beside what tells about the build; an empty list takes all."""
+    """Artifacts to take, beside the files about the build; an empty list takes all."""
 
     components: Sequence[str] = ()
     #: GPU targets and families of them.

@@ -28,7 +28,7 @@ from wheels.channel.promotion.rewriting import Rewriting, pinned_version
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for."""
+    """Request for a promotion."""
 
     stream: str
     """Of the candidate."""
@@ -148,7 +148,7 @@ class Chosen:
         new = self.versions[file.project, file.version]
         name = re.sub(rf"-{re.escape(str(file.version))}(?=-|\.tar\.gz$)", f"-{new}", file.filename, count=1)
         if name == file.filename:
-            raise FoundError(f"{name}: expected the version as {file.version} in its name. Build the candidate again")
+            raise FoundError(f"{name}: expected a name with the version {file.version}. Build the candidate again")
         return name
 
 

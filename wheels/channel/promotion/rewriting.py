@@ -59,7 +59,7 @@ def repinned(text: str, versions: Versions) -> str:
 
 @dataclass(frozen=True)
 class Rewriting:
-    """What becomes of the wheels of a candidate."""
+    """Changes to the wheels of a candidate."""
 
     versions: Versions
     texts: Mapping[str, str]

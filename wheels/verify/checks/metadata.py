@@ -141,7 +141,7 @@ def _entry_points(wheel: Wheel) -> Iterator[Finding]:
 
 
 def _is_absent(wheel: Wheel, module: str) -> bool:
-    """Whether a module ought to be in a wheel, and is not. Of names that it has nothing of, others may have them."""
+    """Whether a module should be in a wheel, and is not. A package without any file here may be in another wheel."""
     top = module.partition(".")[0]
     if not any((wheel.installed(path) or "").startswith((f"{top}/", f"{top}.")) for path in wheel.files):
         return not (wheel.metadata and wheel.metadata.requires_dist)

@@ -1,6 +1,6 @@
-"""What the checks of device code need of the bytes of files, taken out while the engine reads them.
+"""Collects facts for the checks of device code from the bytes of files, while the engine reads them.
 
-Tables alone: of gigabytes of code some kilobytes per bundle are read.
+It reads only tables: some kilobytes of each bundle, however many gigabytes of code there are.
 """
 
 from collections import Counter

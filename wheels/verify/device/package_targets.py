@@ -1,4 +1,4 @@
-"""Which packages are for one GPU target or family of them, and which targets must have code in each place of a library.
+"""Tells which GPU target or family a package is for, and which targets must have code in each place of a library.
 
     owned = owned_packages(packages)
     owned["rocm-sdk-libraries-gfx1030"].target  # gfx1030
@@ -7,7 +7,7 @@ The selector says what the packages are for that it selects. Of all others, othe
 without a selector, the name tells it, if it ends in a target (`-gfx1030`) or in a family (`-gfx110x-all`). Code for
 a generic target, or for fewer features, serves instead of special code.
 
-For which target a file is, its name says (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), as
+The name of a file says which target it is for (`Kernels_gfx1100.dat`, `Kernels_gfx90a-xnack+.co`, `gfx90a68.kdb`), as
 `lib.gpus.paths` reads it.
 """
 
@@ -46,7 +46,7 @@ THIN: Final = "thin"
 
 @dataclass(frozen=True)
 class Owned:
-    """What a package is for."""
+    """Targets that a package is for."""
 
     target: str
     """A target or a family."""

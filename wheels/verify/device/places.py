@@ -1,4 +1,4 @@
-"""Which libraries have device code, and in which places: bundles, directories of files for targets, archives.
+"""Finds libraries with device code, and the places of that code: bundles, directories of files per target, archives.
 
     for library in find_libraries(find_trees(packages, owned).values()):
         library.codes   # the union of all that it has, in all packages of its kind
@@ -45,7 +45,7 @@ class CodePlace:
 
 @dataclass(frozen=True)
 class Archives:
-    """What a library refers to: `searched` are paths with a placeholder, `found` the archives there, by path."""
+    """Archives that a library names: `searched` are paths with a placeholder, `found` the archives there, by path."""
 
     name: str
     """What the library is called in archives."""
@@ -139,7 +139,7 @@ class Tree:
 
     @property
     def known(self) -> frozenset[TargetId]:
-        """What there is code for in any of its files."""
+        """Targets that any of its files has code for."""
         return known_targets(self.packages)
 
     @property
@@ -150,7 +150,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Copy:
-    """What one tree has of a library; `path` is the library's path below the tree, as in the coverage table."""
+    """Copy of a library in one tree; `path` is the library's path below the tree, as in the coverage table."""
 
     tree: Tree
     path: str
@@ -158,7 +158,7 @@ class Copy:
 
     @property
     def codes(self) -> frozenset[TargetId]:
-        """What there is code for, in whatever place."""
+        """Targets that it has code for, in any place."""
         return frozenset().union(*(place.codes for place in self.places))
 
 
@@ -170,7 +170,7 @@ class DeviceLibrary:
 
     @property
     def codes(self) -> frozenset[TargetId]:
-        """What there is code for in whatever copy, as far as it is in a package that is for such GPUs."""
+        """Targets that any copy has code for, if the copy's package is for such GPUs."""
         return frozenset(code for copy in self.copies for code in copy.codes if copy.tree.can_use(code))
 
 

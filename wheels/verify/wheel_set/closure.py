@@ -1,6 +1,6 @@
-"""Which distributions are there whenever one of them is: what it requires, what that requires, and so on.
+"""Computes which distributions come with one: its requirements, their requirements, and so on.
 
-Of several wheels of one name one is installed: here the one with the tags of the package that requires it, else
+Of several wheels of one name, one is installed: the wheel with the tags of the package that requires it, else
 the first by file name.
 """
 

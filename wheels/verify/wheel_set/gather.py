@@ -42,7 +42,7 @@ from wheels.verify.windows import is_for_windows
 
 @dataclass(frozen=True)
 class Dependencies:
-    """What is required, and the extras that are offered, normalised."""
+    """Requirements, and the extras that the distribution offers, normalised."""
 
     requires: tuple[Requirement, ...] = ()
     external: tuple[str, ...] = ()

@@ -169,7 +169,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """What came of loading one file with all that it needs.
+    """Result of loading one file with all that it needs.
 
     `found` has, for each object and name that it needs, the path of the file taken; None for one of the machine's own.
     """
@@ -279,7 +279,7 @@ class Installation:
     """Which package brings a file."""
 
     def loader(self, system: Callable[[str], bool]) -> Loader:
-        """Return the loader for it."""
+        """Return a loader of its files; `system` says whether the system has a library."""
         return Loader(self.linked, self.places, system)
 
 

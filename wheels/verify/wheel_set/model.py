@@ -1,4 +1,4 @@
-"""What the checks over a set look at: distributions as they are installed, side by side in one site-packages.
+"""The set that the checks read: distributions as they are installed, side by side in one site-packages.
 
 Paths are relative to site-packages, with `/` between their parts. `wheels.verify.wheel_set.gather` makes these records
 from what the engine read.
@@ -18,7 +18,7 @@ from wheels.verify.model import FileFacts
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """What the dynamic loader sees of a program or library (System V gABI, "Dynamic Linking").
+    """View of a program or library by the dynamic loader (System V gABI, "Dynamic Linking").
 
     `rpath` is empty where there is a DT_RUNPATH: the loader then ignores DT_RPATH.
     """
@@ -42,7 +42,7 @@ class Linked:
 
 @dataclass(frozen=True)
 class DevelTree:
-    """What a development package has below its tree, in the wheel or in an archive, and the links that are made there.
+    """Files of a development package below its tree, in the wheel or in an archive, and the links that are made there.
 
     `archive` is the path of the archive, or of the manifest that lists the links; `tree` is the tree's directory (empty
     for an archive without members).

@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     warnings.formatwarning = lambda message, *_: f"rocm-sdk: warning: {message}\n"
     try:
         try:
-            arguments = make_parser().parse_args(argv)
+            arguments = make_parser().parse_args((sys.argv[1:] if argv is None else argv) or ["--help"])
             status: int = arguments.run(arguments)
         finally:
             sys.stdout.flush()
@@ -138,10 +138,11 @@ def _add_informing(subparsers: Subparsers) -> None:
         "targets",
         commands.run_targets,
         "list the GPU targets, or say which one was chosen and why",
-        "Prints the targets in one line, separated by `;`, as CMake and PYTORCH_ROCM_ARCH take them. One was chosen\n"
-        "when `rocm` was installed. --detect makes the choice anew, changes nothing, and tells what each source said:\n"
-        "the environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch, rocm_agent_enumerator,\n"
-        "clinfo.",
+        "Prints all targets in one line, with `;` between them, for CMake and PyTorch.\n"
+        "--why names the target that was chosen when `rocm` was installed. --detect\n"
+        "chooses again, changes nothing, and prints what each source said: the\n"
+        "environment variable ROCM_SDK_TARGET_FAMILY, the kernel driver, offload-arch,\n"
+        "rocm_agent_enumerator, clinfo.",
         '  cmake -DCMAKE_HIP_ARCHITECTURES="$(rocm-sdk targets)" ...\n'
         "  rocm-sdk targets --why\n"
         "  rocm-sdk targets --detect --json\n"
@@ -158,7 +159,7 @@ def _add_building(subparsers: Subparsers) -> None:
         subparsers,
         "path",
         commands.run_path,
-        "print a directory of the development tree, which is made if need be",
+        "print a directory of the development tree; makes the tree if necessary",
         "Needs rocm[devel].",
         '  cmake -DCMAKE_PREFIX_PATH="$(rocm-sdk path --root)" ...\n  ls "$(rocm-sdk path --include)"',
     )
@@ -175,21 +176,25 @@ def _add_building(subparsers: Subparsers) -> None:
         "env",
         commands.run_env,
         "print shell commands that set variables for building against ROCm",
-        "ROCM_PATH, HIP_PLATFORM, CMAKE_PREFIX_PATH and others, and search paths in which ROCm comes before this\n"
-        "Python environment, and that before the system. May be done twice. LD_LIBRARY_PATH is not set: programs find\n"
-        "the libraries by RPATH, or by rocm_sdk.initialize_process. Needs rocm[devel].",
-        '  eval "$(rocm-sdk env)"                     bash, zsh and other POSIX shells\n'
+        "Sets ROCM_PATH, HIP_PLATFORM, CMAKE_PREFIX_PATH and others. In search paths,\n"
+        "ROCm comes first, then this Python environment, then the system. Doing it twice\n"
+        "changes nothing. It does not set LD_LIBRARY_PATH: programs find the libraries\n"
+        "by RPATH, or by rocm_sdk.initialize_process. Needs rocm[devel].",
+        '  eval "$(rocm-sdk env)"               # bash, zsh and other POSIX shells\n'
         "  rocm-sdk env --shell fish | source\n"
-        "  os.environ.update(json.loads(subprocess.check_output(['rocm-sdk', 'env', '--shell', 'json'])))",
+        "  rocm-sdk env --shell json            # for programs",
     )
-    env.add_argument("--shell", choices=commands.SHELLS, default="bash", help="whose language; json for programs")
+    env.add_argument(
+        "--shell", choices=commands.SHELLS, default="bash", help="shell that reads the commands; json for programs"
+    )
 
     init = _add(
         subparsers,
         "init",
         commands.run_init,
         "make, repair or update the development tree",
-        "It is made on first need anyhow. Do it while an image is built, if the environment cannot be written later.",
+        "Other commands make the tree when they first need it. Run this while you build\n"
+        "an image, if nobody can write to the environment later.",
         "  rocm-sdk init --quiet",
     )
     init.add_argument("--quiet", action="store_true", help="print nothing but errors")
@@ -200,21 +205,26 @@ def _add_init_py(subparsers: Subparsers) -> None:
         subparsers,
         "init-py",
         commands.run_init_py,
-        "write _rocm_init.py, by which a framework's wheel loads ROCm before its extensions",
-        "The framework calls _rocm_init.initialize() before it imports the first extension module, and requires\n"
-        "rocm[libraries] in its metadata. Its wheel then needs no LD_LIBRARY_PATH and no copy of ROCm.",
-        "  rocm-sdk init-py --from-extension build/_C.so -o myframework/_rocm_init.py\n"
-        "  rocm-sdk init-py --preload amdhip64,hipblas --check-version '7.10.*' --fail-on-mismatch",
+        "write _rocm_init.py, which loads ROCm for the extensions of a wheel",
+        "The package calls _rocm_init.initialize() before it imports its first extension\n"
+        "module, and requires rocm[libraries] in its metadata. Its wheel then needs no\n"
+        "LD_LIBRARY_PATH and no copy of ROCm.",
+        "  rocm-sdk init-py --from-extension build/_C.so -o mypackage/_rocm_init.py\n"
+        "  rocm-sdk init-py --preload amdhip64,hipblas --check-version '7.10.*'",
     )
     parser.add_argument(
         "--from-extension",
         action="append",
         default=[],
         metavar="FILE",
-        help="preload what this extension module names as NEEDED; may be repeated",
+        help="preload the libraries that this extension module needs (DT_NEEDED); may be repeated",
     )
     parser.add_argument(
-        "--preload", action="append", default=[], metavar="NAMES", help="preload these short names, split by `,`"
+        "--preload",
+        action="append",
+        default=[],
+        metavar="NAMES",
+        help="preload these libraries, by short names with commas between them",
     )
     parser.add_argument(
         "--check-version",
@@ -224,7 +234,7 @@ def _add_init_py(subparsers: Subparsers) -> None:
         "in which `*` stands for any characters",
     )
     parser.add_argument(
-        "--fail-on-mismatch", action="store_true", help="raise RuntimeError on another version, not warn"
+        "--fail-on-mismatch", action="store_true", help="raise RuntimeError for another version, instead of a warning"
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write this file, not to standard output")
 
@@ -248,11 +258,12 @@ def _add_checking(subparsers: Subparsers) -> None:
         subparsers,
         "doctor",
         commands.run_doctor,
-        "look for what keeps the packages from working on this machine, and say what to do",
-        "Missing or changed files, packages of different versions, a compiler or libraries that do not start, GPUs\n"
-        "that this user cannot open, that variables hide, or that no package has code for, LD_LIBRARY_PATH that hides\n"
-        "our libraries, a second ROCm, frameworks for CUDA. Nothing is changed. The status is 1 if there is a\n"
-        "problem, 0 if there are only warnings and notes.",
+        "find what keeps the packages from working here, and say what to do",
+        "Finds missing or changed files, packages of different versions, a compiler or\n"
+        "libraries that do not start, GPUs that this user cannot open, that variables\n"
+        "hide or that no package has code for, an LD_LIBRARY_PATH that hides these\n"
+        "libraries, another ROCm, and frameworks for CUDA. Nothing is changed. The\n"
+        "exit status is 1 if there is a problem, 0 if there are only warnings and notes.",
         "  rocm-sdk doctor\n  rocm-sdk doctor --json | jq '.findings[].remedy'",
     )
     _add_json(doctor)

@@ -1,6 +1,6 @@
-"""What the commands of `rocm-sdk` do: each takes the parsed arguments, prints, and returns the exit status.
+"""Implements the commands of `rocm-sdk`: each takes the parsed arguments, prints, and returns the exit status.
 
-All imports of a command are its own, so that none pays for another.
+Each command imports what it needs itself, so that the others start fast.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from .errors import RocmSdkError
-from .output import complain, say
+from .output import complain, say, terminal_width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     from .doctor.examine import examine
 
     findings = examine()
-    say(format_findings(findings, as_json=arguments.json))
+    say(format_findings(findings, as_json=arguments.json, width=terminal_width()))
     return 1 if any(finding.severity == "problem" for finding in findings) else 0
 
 

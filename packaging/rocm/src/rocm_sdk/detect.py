@@ -40,7 +40,7 @@ _TARGET_ID = re.compile(r"gfx[0-9a-f]{3,5}(:[a-z]+[+-])*")
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU: its target ID, whether it is part of the processor, and which source told."""
+    """One GPU: its target ID, whether it is integrated into the CPU, and the source that reported it."""
 
     target: str
     integrated: bool
@@ -53,7 +53,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one source said: the GPUs in its own order, and in words where it was looked and what came of it."""
+    """Answer of one source: its GPUs in order, and in words where it looked and what it found."""
 
     source: str
     gpus: tuple[Gpu, ...]

@@ -1,4 +1,4 @@
-"""What the build says about the packages it made: names, version, GPU targets, and the target chosen at install.
+"""Reads the build's data on its packages: names, version, GPU targets, and the target chosen at installation.
 
 The build writes `_distributions.json` into this package. The sdist's build backend adds `_selected.json`, and the build
 to wheel variants. All names of
@@ -54,7 +54,7 @@ class PackageNames:
 
 @dataclass(frozen=True)
 class Platform:
-    """What a build for several platforms has for one: roles of packages, targets, and the default among these."""
+    """Packages of a build for one of its platforms: their roles, the targets, and the default target."""
 
     packages: frozenset[str]
     targets: tuple[str, ...]

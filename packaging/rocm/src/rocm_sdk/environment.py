@@ -1,10 +1,10 @@
 """The environment variables for building against the development tree: `rocm-sdk env`.
 
-ROCm comes before the Python environment that it is installed in, and that before what the variables held already and
-the system: a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables:
-programs find the libraries by their RPATH, or by preloading.
+In search paths, ROCm comes first, then its Python environment, then the former value of the variable, then the system:
+a header or library of another ROCm must not get in between. LD_LIBRARY_PATH is not among the variables: programs find
+the libraries by their RPATH, or by preloading.
 
-All functions are pure, except that they look for directories. `build_variables` says what is set, the others how.
+All functions are pure, except that they look for directories. `build_variables` returns the values.
 """
 
 from __future__ import annotations

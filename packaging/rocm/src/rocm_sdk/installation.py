@@ -1,4 +1,4 @@
-"""Where the packages of this build are installed, what their RECORDs list, and the commands that put them right.
+"""Finds the installed packages of this build, reads their RECORDs, and names the commands that repair them.
 
 A package is found by its glue package (`rocm_sdk_core`), as Python itself would find it; its tree (`_rocm_sdk_core`)
 and its metadata lie in the same site-packages directory. So with several such directories on `sys.path` the files
@@ -86,7 +86,7 @@ class InstalledPackage:
 
     @property
     def installer(self) -> str:
-        """What installed the package, as its metadata says (PEP 376, INSTALLER); `pip` if it does not say."""
+        """Program that installed the package, from its metadata (PEP 376, INSTALLER); `pip` if that is missing."""
         file = self.dist_info / "INSTALLER"
         return file.read_text("utf-8").strip() if file.is_file() else "pip"
 

@@ -20,7 +20,7 @@ from .targets import match_target, select_target
 
 @dataclass(frozen=True)
 class Mismatch:
-    """What is wrong with the recorded choice, and the command that makes it anew."""
+    """Error in the recorded choice, and the command that chooses again."""
 
     text: str
     command: str

@@ -29,6 +29,15 @@ def say(text: str, end: str = "\n") -> None:
     print(text, end=end)
 
 
+def terminal_width() -> int:
+    """Return the columns of the terminal that standard output goes to, or 0 if it goes elsewhere."""
+    if not sys.stdout.isatty():
+        return 0
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
 def open_closed_streams() -> None:
     """Open the standard streams that this process was started without, as `>&-` does: Python has None for them.
 

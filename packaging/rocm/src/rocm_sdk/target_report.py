@@ -1,4 +1,4 @@
-"""What `rocm-sdk targets` tells: the targets there are, which was chosen and why, and what would be chosen now.
+"""Writes the answer of `rocm-sdk targets`: all targets, the chosen target and why, and what would be chosen now.
 
 `target_list` is for programs: builds of PyTorch take it as PYTORCH_ROCM_ARCH.
 """

@@ -1,4 +1,4 @@
-"""Which GPU target is meant: the environment's word, then what the machine has, then the build's default.
+"""Chooses the GPU target: from the environment, else from the machine's GPUs, else the build's default.
 
 `select_target` is a pure function of its arguments: the same inputs give the same answer in the sdist's build backend,
 which calls it at install time, and in the installed runtime, which reports when the answer has changed.

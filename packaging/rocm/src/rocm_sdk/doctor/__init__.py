@@ -1,4 +1,4 @@
-"""What around the packages can keep them from working, and what to do about it: `rocm-sdk doctor`.
+"""Finds what on the machine keeps the packages from working, and says what to do: `rocm-sdk doctor`.
 
 `rocm-sdk test` checks the packages themselves, file by file. Here it is the machine and the environment, and what the
 other commands know of the packages.
@@ -27,7 +27,7 @@ SEVERITIES = ("problem", "warning", "note")
 
 @dataclass(frozen=True)
 class Finding:
-    """What was found: `severity` is one of SEVERITIES, `text` says what is, `remedy` what to do."""
+    """A finding: `severity` is one of SEVERITIES, `text` says what was found, `remedy` what to do."""
 
     name: str
     severity: str
@@ -40,14 +40,27 @@ def how_many(files: Sequence[str]) -> str:
     return f" ({len(files)} such files in all)" if len(files) > 1 else ""
 
 
-def format_findings(findings: Sequence[Finding], *, as_json: bool = False) -> str:
-    """Return the findings in words, or as a JSON object."""
+def format_findings(findings: Sequence[Finding], *, as_json: bool = False, width: int = 0) -> str:
+    """Return the findings in words, at most `width` columns wide unless that is 0, or as a JSON object."""
     counts = {f"{name}s": sum(finding.severity == name for finding in findings) for name in ("problem", "warning")}
     if as_json:
         return json.dumps({**counts, "findings": [asdict(finding) for finding in findings]}, indent=2)
     lines = []
     for finding in findings:
-        lines.append(f"{finding.severity}: {finding.name}: {finding.text}")
-        lines += [f"    {finding.remedy}"] if finding.remedy else []
+        lines += _fold(f"{finding.severity}: {finding.name}: {finding.text}", "", "  ", width)
+        # A command, which begins with a small letter, stays on one line: users copy it.
+        is_sentence = finding.remedy[:1].isupper()
+        lines += _fold(finding.remedy, "    ", "    ", width if is_sentence else 0) if finding.remedy else []
     ends = [f"{count} {name if count != 1 else name[:-1]}" for name, count in counts.items()]
     return "\n".join([*lines, ", ".join(ends)])
+
+
+def _fold(text: str, first: str, others: str, width: int) -> list[str]:
+    """Return a text in lines of at most `width` columns with these indents; one line if `width` is 0."""
+    if not width or len(first) + len(text) <= width:
+        return [first + text]
+    import textwrap
+
+    return textwrap.wrap(
+        text, width, initial_indent=first, subsequent_indent=others, break_long_words=False, break_on_hyphens=False
+    )

@@ -1,4 +1,4 @@
-"""What the checks of `rocm-sdk doctor` look at: the packages, the machine, and the environment variables."""
+"""Gathers what the checks of `rocm-sdk doctor` read: the packages, the machine, and the environment variables."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Facts:
 
     @property
     def installer(self) -> str:
-        """What `rocm` was installed with."""
+        """Program that installed `rocm`."""
         return self.own.installer if self.own else "pip"
 
     def is_ours(self, path: Path) -> bool:

@@ -43,7 +43,7 @@ _OLD_CXX = "apt install libstdc++6, dnf upgrade libstdc++, or conda install -c c
 
 @dataclass(frozen=True)
 class Loaded:
-    """What came of loading libraries: what the loader says of those that it refuses, and the files of HIP in use."""
+    """Result of loading libraries: the loader's message for each that failed, and the files of HIP in use."""
 
     failures: Mapping[Path, str] = field(default_factory=dict)
     runtimes: Sequence[Path] = ()

@@ -37,7 +37,7 @@ def half_removed(facts: Facts) -> Iterator[Finding]:
 
 
 def changed_files(facts: Facts) -> Iterator[Finding]:
-    """Find packages with files that are missing or not of their size; `development_tree` looks at links."""
+    """Find packages with files that are missing or have another size. `development_tree` checks links."""
     own = [facts.own] if facts.own else []
     for package in [*own, *facts.packages.values()]:
         if not package.record.is_file():

@@ -1,4 +1,4 @@
-"""Which checks there are for what is installed, running them several at a time, and reporting what came out."""
+"""Chooses the checks for what is installed, runs several at a time, and reports the results."""
 
 from __future__ import annotations
 
