@@ -204,7 +204,12 @@ class BucketPlace(Place):
         target = folder / posixpath.basename(path)
         with self._errors(f"read {path}"):
             where = self._object(path)
-            self._client.download_file(where["Bucket"], where["Key"], str(target))
+            try:
+                self._client.download_file(where["Bucket"], where["Key"], str(target))
+            except ClientError as error:
+                if _code(error) in _ABSENT:
+                    raise FileNotFoundError(path) from None
+                raise
         return target
 
     def delete(self, paths: Sequence[str]) -> None:

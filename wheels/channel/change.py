@@ -10,14 +10,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from lib.common.command import FoundError
 from lib.common.program import ToolError, size_text
 from lib.index.site_pages import page_order
 from wheels.channel.local_files import LocalFile
 from wheels.channel.locks import ChannelLock, locked
 from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Channel, from_json
 from wheels.channel.pages import stream_pages
-from wheels.channel.place import ChangedError, Place
+from wheels.channel.place import Place
 from wheels.channel.plan import SHRINK, ChannelChange
 
 
@@ -40,22 +39,16 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
     """
     _send(place, plan(read_channel(place)[0]).uploads)
     with locked(place, wait) as lock:
-        try:
-            channel = recover(place, lock)
-            made = plan(channel)
-            if made.after == channel:
-                return made
-            _send(place, made.uploads)  # Somebody may have deleted what was there.
-            if place.is_ordered:  # Whether there is an order.
-                page_order((), [made.after.files[name] for name in made.names])
-            lock.renew()
-            place.write(JOURNAL, _journal(made), None)
-            _finish(place, lock, made)
-        except ChangedError:
-            raise FoundError(
-                f"{place.shown}: somebody else has changed the channel meanwhile. What is listed is whole; call this "
-                "again"
-            ) from None
+        channel = recover(place, lock)
+        made = plan(channel)
+        if made.after == channel:
+            return made
+        _send(place, made.uploads)  # Somebody may have deleted what was there.
+        if place.is_ordered:  # Whether there is an order.
+            page_order((), [made.after.files[name] for name in made.names])
+        lock.renew()
+        place.write(JOURNAL, _journal(made), None)
+        _finish(place, lock, made)
         return made
 
 

@@ -7,16 +7,20 @@ from wheels.channel.complaints import Complaint, complaints_about
 from wheels.channel.model import JOURNAL, LOCK, STORE, Channel
 from wheels.channel.pages import stream_pages
 from wheels.channel.place import Place
+from wheels.channel.trust import Trust
 
 #: How often to look again at a channel that changes.
 _TRIES = 3
 
 
-def check(place: Place) -> tuple[Channel, list[Complaint]]:
-    """Return the state and all that is wrong; looks again if the channel was changed meanwhile."""
+def check(place: Place, trust: Trust | None = None) -> tuple[Channel, list[Complaint]]:
+    """Return the state and all that is wrong; looks again if the channel was changed meanwhile.
+
+    With `trust`, files are compared with what was signed, and nothing that the place says of them counts.
+    """
     for _ in range(_TRIES):
         channel, token = read_channel(place)
-        found = [*_store(place, channel), *_pages(place, channel)]
+        found = [*(trust.complaints(place) if trust else _store(place, channel)), *_pages(place, channel)]
         if place.read(JOURNAL) is not None and place.read(LOCK) is None:
             found.append(Complaint("unfinished", "", "a change was interrupted"))
         found += (one for name in sorted(channel.streams) for one in complaints_about(channel, name))

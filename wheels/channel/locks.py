@@ -111,10 +111,13 @@ class ChannelLock:
 
 @contextmanager
 def locked(place: Place, wait: float) -> Iterator[ChannelLock]:
-    """Hold the lock of a channel."""
+    """Hold the lock of a channel. Raises FoundError for a ChangedError."""
     lock = ChannelLock(place)
     lock.acquire(wait)
     try:
         yield lock
+    except ChangedError:
+        changed = "somebody else has changed the channel meanwhile"
+        raise FoundError(f"{place.shown}: {changed}. What is listed is whole; call this again") from None
     finally:
         lock.release()

@@ -4,6 +4,7 @@
     files/{sha256}/{name}                 the store: one copy of each file, for all streams
     {stream}/simple/{project}/index.json  an index (PEP 503, 691, 700), with a landing page and `find-links.html`
     {stream}/pylock.{gpu}.toml            the newest set of a stream, for a GPU
+    metadata/                             what was signed (`wheels.channel.signing`)
     journal.json                          the next `channel.json`, while a change is under way
     lock.json                             who changes the channel
 
@@ -35,6 +36,7 @@ CHANNEL: Final = "channel.json"
 JOURNAL: Final = "journal.json"
 LOCK: Final = "lock.json"
 STORE: Final = "files/"
+METADATA: Final = "metadata/"
 METADATA_SUFFIX: Final = ".metadata"
 FORMAT: Final = 1
 DAY: Final = 86400

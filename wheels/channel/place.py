@@ -73,7 +73,10 @@ class Place(ABC):
 
     @abstractmethod
     def fetch(self, path: str, folder: Path) -> Path:
-        """Return where a file is on this machine; in `folder` if it had to be fetched."""
+        """Return where a file is on this machine; in `folder` if it had to be fetched.
+
+        What is missing raises FileNotFoundError, here or when it is opened.
+        """
 
     @abstractmethod
     def delete(self, paths: Sequence[str]) -> None:
@@ -116,6 +119,10 @@ def make_place(text: str, endpoint_url: str = "") -> Place:
 
     The client of S3 takes longer to load than a directory to compare, so it is imported when it is needed.
     """
+    if text.startswith(("http://", "https://")):
+        from wheels.channel.web import WebPlace
+
+        return WebPlace(text)
     if not text.startswith("s3://"):
         if endpoint_url:
             raise CannotRunError(f"--channel={text}: --endpoint-url belongs to s3://BUCKET")

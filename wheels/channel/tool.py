@@ -5,7 +5,8 @@
     rocm-wheels channel retire --channel PLACE --stream nightly --older-than 30d --keep-last 3
     rocm-wheels channel promote --channel PLACE 10.1.0rc2 --from rc --to stable DIST...
     rocm-wheels channel withdraw --channel PLACE 10.1.0 --stream stable --reason TEXT
-    rocm-wheels channel check  --channel PLACE
+    rocm-wheels channel sign   --channel PLACE --key key.pem
+    rocm-wheels channel check  --channel PLACE --trust key.pub
     rocm-wheels channel show   --channel PLACE
 
 Whatever is listed can be installed, at every moment, also when a command is killed. Published names keep their bytes
@@ -14,6 +15,7 @@ for ever.
 
 import argparse
 import json
+import os
 import re
 import sys
 import tempfile
@@ -34,20 +36,25 @@ from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
-from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, STORE, Channel, StreamState
+from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
 from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire, withdraw
 from wheels.channel.promotion.plan import Request, choose
+from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
+from wheels.channel.trust import Trust
+from wheels.trust.keys import load_public_key, signer
 
 EPILOG: Final = """places:
   DIR or file:///DIR      a directory, which a web server may serve as it is
+  https://HOST/PATH       what a web server shows of one, for check --trust
   s3://BUCKET[/PREFIX]    a bucket of AWS, or of another server with --endpoint-url; credentials come from the
                           environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
 
 """ + exit_codes("done", "refused, or complaints: the message says what the channel has, and what to do")
 #: Names at the top of a channel that no stream may have.
-_TAKEN: Final = frozenset({STORE.rstrip("/"), CHANNEL, JOURNAL, LOCK})
+_TAKEN: Final = frozenset({STORE.rstrip("/"), METADATA.rstrip("/"), CHANNEL, JOURNAL, LOCK})
+_SEEN: Final = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocm-wheels/seen"
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
 Plan = Callable[[Channel], ChannelChange]
 
@@ -88,18 +95,20 @@ def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
     form["epilog"] = EPILOG
-    common, changing = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
+    common, waiting, changing = (argparse.ArgumentParser(add_help=False) for _ in range(3))
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     common.add_argument("--json", action="store_true", help="print a JSON document")
     changing.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
     wait = "how long to wait for another writer (default: 10m)"
-    changing.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
+    waiting.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
     result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, **form)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, work: Callable[[Place, Namespace], int], text: str, *, changes: bool = True) -> Any:
-        one = commands.add_parser(name, **form, parents=[common, changing] if changes else [common], help=text)
+    def command(
+        name: str, work: Callable[[Place, Namespace], int], text: str, also: Sequence[Any] = (waiting, changing)
+    ) -> Any:
+        one = commands.add_parser(name, **form, parents=[common, *also], help=text)
         one.set_defaults(work=work)
         return one.add_argument
 
@@ -148,8 +157,17 @@ def parser() -> argparse.ArgumentParser:
     option("--reason", default="", metavar="TEXT", help="why, for people who install it")
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--undo", action="store_true", help="offer it again")
-    command("check", _check, "compare files, pages and requirements with the state", changes=False)
-    command("show", _show, "list streams and builds", changes=False)
+    option = command("sign", _sign, "sign the state, so that others notice what is not yours", [waiting])
+    option("--key", type=Path, required=True, metavar="FILE", help="key in PEM; with --sign-command, the public one")
+    text = "signs instead: gets bytes on its standard input, and prints the signature, as it is or in base64"
+    option("--sign-command", default="", metavar="COMMAND", help=text)
+    text = "how long clients take it for the newest state (default: 7d)"
+    option("--expires", type=_seconds, default=7 * DAY, metavar="TIME", help=text)
+    option = command("check", _check, "compare files, pages and requirements with the state", [])
+    option("--trust", type=Path, metavar="FILE", help="PEM of the public key that has to have signed all that is there")
+    text = "directory of what --trust has seen (default: ~/.cache/rocm-wheels/seen)"
+    option("--seen", type=Path, default=_SEEN, metavar="DIR", help=text)
+    command("show", _show, "list streams and builds", [])
     return result
 
 
@@ -244,9 +262,17 @@ def _withdraw(place: Place, given: Namespace) -> int:
     return _carry_out(place, given, lambda channel: withdraw(channel, given.stream, *options))
 
 
+def _sign(place: Place, given: Namespace) -> int:
+    channel = sign(place, given.wait, signer(given.key, given.sign_command), given.expires)
+    until = time_text(time.time() + given.expires)
+    document = {"serial": channel.serial, "expires": until}
+    print(json.dumps(document) if given.json else f"signed serial {channel.serial} of {place.shown}, until {until}")
+    return OK
+
+
 def _check(place: Place, given: Namespace) -> int:
     """Say what is wrong."""
-    channel, found = check(place)
+    channel, found = check(place, Trust(load_public_key(given.trust), given.seen) if given.trust else None)
     if given.json:
         print(json.dumps([vars(one) for one in found], indent=1))
     else:

@@ -4,8 +4,8 @@
     signer(Path("key.pub"), "kms-sign release")  signs with a command
     load_public_key(Path("key.pub"))             checks signatures
 
-Keys are made with `openssl genpkey -algorithm ed25519`. What securesystemslib does without compiled code is ed25519;
-ECDSA and RSA, which some KMS have alone, need `cryptography`. A key is named by the SHA-256 of its public part in DER.
+securesystemslib checks ed25519 without compiled code. ECDSA and RSA, which some KMS have alone, need `cryptography`. A
+key is named by the SHA-256 of its public part in DER.
 """
 
 import base64
@@ -25,62 +25,48 @@ from securesystemslib.signer import Signature, Signer, SSlibKey
 
 from lib.common.command import CannotRunError
 
-#: What a public key of ed25519 begins with as a SubjectPublicKeyInfo (RFC 8410); 32 bytes follow.
+#: What a public key of ed25519 begins with in DER (RFC 8410); 32 bytes follow.
 _ED25519: Final = bytes.fromhex("302a300506032b6570032100")
-_MAKE: Final = (
-    "Make a pair: openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout -out key.pub"
-)
+_MAKE: Final = "openssl genpkey -algorithm ed25519 -out key.pem; openssl pkey -in key.pem -pubout -out key.pub"
 
 
-def _public_key(pem: bytes, where: Path) -> SSlibKey:
-    found = re.fullmatch(rb"\s*-----BEGIN PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END PUBLIC KEY-----\s*", pem)
+def load_public_key(path: Path, pem: bytes | None = None) -> SSlibKey:
+    """Read a public key; or `pem`, what it is in. Raises CannotRunError for what is none, or needs `cryptography`."""
+    text = pem or (path.read_bytes() if path.is_file() else b"")
+    found = re.fullmatch(rb"\s*-----BEGIN PUBLIC KEY-----([\sA-Za-z0-9+/=]+)-----END PUBLIC KEY-----\s*", text)
     try:
         der = base64.b64decode(found[1]) if found else b""
-    except binascii.Error:
-        der = b""
-    if not der:
-        raise CannotRunError(f"{where}: is not a public key in PEM. {_MAKE}")
-    identity = hashlib.sha256(der).hexdigest()
-    if der.startswith(_ED25519) and len(der) == len(_ED25519) + 32:
-        return SSlibKey(identity, "ed25519", "ed25519", {"public": der.removeprefix(_ED25519).hex()})
-    try:
-        from cryptography.hazmat.primitives.serialization import load_pem_public_key
+        name = hashlib.sha256(der).hexdigest()
+        if der.startswith(_ED25519):
+            return SSlibKey(name, "ed25519", "ed25519", {"public": der.removeprefix(_ED25519).hex()})
+        if der:
+            from cryptography.hazmat.primitives.serialization import load_pem_public_key
+
+            return SSlibKey.from_crypto(load_pem_public_key(text), name)
     except ImportError:
-        raise CannotRunError(f"{where}: is not a key of ed25519. Others need: pip install cryptography") from None
-    try:
-        return SSlibKey.from_crypto(load_pem_public_key(pem), identity)
-    except ValueError as error:
-        raise CannotRunError(f"{where}: cannot be used: {error}; expected ed25519, ECDSA or RSA. {_MAKE}") from None
-
-
-def load_public_key(path: Path) -> SSlibKey:
-    """Read a public key. Raises CannotRunError for what is none, or if `cryptography` is missing that it needs."""
-    try:
-        return _public_key(path.read_bytes(), path)
-    except OSError as error:
-        raise CannotRunError(f"{path}: cannot be read: {error.strerror}. {_MAKE}") from None
+        raise CannotRunError(f"{path}: is not a key of ed25519. Others need: pip install cryptography") from None
+    except ValueError:
+        pass
+    raise CannotRunError(f"{path}: expected a public key in PEM. Make one: {_MAKE}")
 
 
 def _run(command: Sequence[str | Path], given: bytes = b"") -> bytes:
-    said = f"{command[0]}: cannot sign"
     try:
-        done = subprocess.run(command, input=given, capture_output=True, check=False)
+        return subprocess.run(command, input=given, capture_output=True, check=True).stdout
     except OSError as error:
-        raise CannotRunError(f"{said}: {error.strerror}. Install it, or name another --sign-command") from None
-    if done.returncode:
-        why = done.stderr.decode(errors="replace").strip()[-400:]
-        raise CannotRunError(f"{said}: it ended with {done.returncode}: {why}. Nothing was signed")
-    return done.stdout
+        raise CannotRunError(f"{command[0]}: {error.strerror}. Install it, or name another --sign-command") from None
+    except subprocess.CalledProcessError as error:
+        why = error.stderr.decode(errors="replace").strip()[-400:]
+        raise CannotRunError(f"{command[0]}: ended with {error.returncode}: {why}. Nothing was signed") from None
 
 
-class CommandSigner(Signer):
-    """Signs with a command, or with OpenSSL if there is none. Wrong signatures are refused at once."""
+class _CommandSigner(Signer):
+    """Signs with a command, or with OpenSSL if there is none."""
 
     def __init__(self, key: Path, command: Sequence[str]) -> None:
-        """Take a file with the public key, or with the private one if there is no command."""
         self._key, self._command = key, command
-        pem = key.read_bytes() if command else _run(["openssl", "pkey", "-in", key, "-pubout"])
-        self._public_key = _public_key(pem, key)
+        pem = None if command else _run(["openssl", "pkey", "-in", key, "-pubout"])
+        self._public_key = load_public_key(key, pem)
 
     @property
     def public_key(self) -> SSlibKey:
@@ -93,31 +79,27 @@ class CommandSigner(Signer):
         raise ValueError(priv_key_uri)
 
     def sign(self, payload: bytes) -> Signature:
-        """Return a signature. Raises CannotRunError if the command fails, or the key does not accept what it says."""
-        if self._command:
-            said = _run(self._command, payload)
-        else:
-            with tempfile.NamedTemporaryFile() as file:  # OpenSSL 3.0 has to know how many bytes there are.
-                file.write(payload)
-                file.flush()
-                said = _run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self._key, "-in", file.name])
+        """Return a signature. Raises CannotRunError if the command fails, or signs with another key."""
+        with tempfile.NamedTemporaryFile() as file:  # OpenSSL 3.0 has to know how many bytes there are.
+            file.write(payload)
+            file.flush()
+            own = ["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", str(self._key), "-in", file.name]
+            said = _run(self._command or own, payload)
         with suppress(binascii.Error):  # Else these are the bytes as they are.
             said = base64.b64decode(b"".join(said.split()), validate=True)
-        signature = Signature(self._public_key.keyid, said.hex())
+        signature = Signature(self.public_key.keyid, said.hex())
         try:
-            self._public_key.verify_signature(signature, payload)
+            self.public_key.verify_signature(signature, payload)
         except UnverifiedSignatureError:
-            command = shlex.join(self._command) or "openssl"
-            raise CannotRunError(f"{command}: signs with another key than {self._key}. Name the key of it") from None
+            who = shlex.join(self._command) or "openssl"
+            raise CannotRunError(f"{who}: signs with another key than {self._key}. Name the key of it") from None
         return signature
 
 
 def signer(key: Path, command: str = "") -> Signer:
-    """Return what signs: with the private key in a file, or with a command, of whose key the file has the public one.
+    """Return what signs: with a private key, or with a command, whose public key is given.
 
     The command gets the bytes to sign on its standard input, and prints the signature, as it is or in base64: of
     ed25519 the 64 bytes, of ECDSA the DER form. Raises CannotRunError if there is no such key or command.
     """
-    if not key.is_file():
-        raise CannotRunError(f"{key}: no such file; expected a key in PEM. {_MAKE}")
-    return CommandSigner(key, shlex.split(command))
+    return _CommandSigner(key, shlex.split(command))
