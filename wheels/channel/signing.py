@@ -71,7 +71,7 @@ def _targets(place: Place, channel: Channel) -> dict[str, tuf.TargetFile]:
     stored = {path: one.content for path in [CHANNEL, *texts] if (one := place.read(path))}
     if wrong := [*wrong, *(path for path, text in texts.items() if stored.get(path) != text)]:
         said = f"{place.shown}: nothing was signed, as {CHANNEL} says otherwise of {some(wrong)}"
-        raise FoundError(f"{said}. rocm-wheels channel check --channel {place.shown} says more")
+        raise FoundError(f"{said}. rocm-wheels channel check says more")
     files = (tuf.TargetFile(there[path].size, {"sha256": digest}, path) for path, digest in digests.items())
     pages = (tuf.TargetFile.from_data(path, text, ["sha256"]) for path, text in stored.items())
     return {one.path: one for one in (*files, *pages)}
