@@ -7,7 +7,6 @@ change(place, wait, lambda channel: retire(channel, …))
 
 import json
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 
 from lib.common.program import ToolError, size_text
@@ -22,13 +21,12 @@ from wheels.channel.plan import SHRINK, ChannelChange
 
 def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str]:
     """Return the state, and the token of its file; or `new`. Raises ToolError if there is neither."""
-    there = place.read(CHANNEL)
-    if there is None and new:
+    if there := place.read(CHANNEL):
+        return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
+    if new:
         return new, ""
-    if there is None:
-        init = f"rocm-wheels channel init --channel {place.shown} --stream nightly"
-        raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Make it: {init}")
-    return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
+    init = f"rocm-wheels channel init --channel {place.shown} --stream nightly"
+    raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Make it: {init}")
 
 
 def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) -> ChannelChange:
@@ -54,8 +52,7 @@ def change(place: Place, wait: float, plan: Callable[[Channel], ChannelChange]) 
 
 def recover(place: Place, lock: ChannelLock) -> Channel:
     """Complete what an interrupted command has begun; return the present state."""
-    channel, _ = read_channel(place)
-    journal = place.read(JOURNAL)
+    channel, journal = read_channel(place)[0], place.read(JOURNAL)
     if journal is None:
         return channel
     made = _read_journal(journal.content, f"{place.shown}/{JOURNAL}")
@@ -120,10 +117,6 @@ def _send(place: Place, files: Sequence[LocalFile]) -> None:
             place.write(path, one.metadata)
     missing = [one for one in files if lacks(one.file.path, one.file.size)]
     for number, one in enumerate(missing, 1):
-        title = f"{number:>{len(str(len(missing)))}}/{len(missing)} {one.file.filename}: {size_text(one.file.size)}"
-        if sys.stderr.isatty():
-            print(f"sending  {title}", end="\r", file=sys.stderr, flush=True)
-        began = time.monotonic()
         place.upload(one)
-        rate = size_text(int(one.file.size / max(time.monotonic() - began, 1e-3)))
-        print(f"sent     {title}, {rate}/s", file=sys.stderr)
+        title = f"{number}/{len(missing)} {one.file.filename}: {size_text(one.file.size)}"
+        print(f"sent   {title}", file=sys.stderr)

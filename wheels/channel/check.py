@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from wheels.channel.change import read_channel
 from wheels.channel.complaints import Complaint, complaints_about
-from wheels.channel.model import JOURNAL, LOCK, STORE, Channel
+from wheels.channel.model import JOURNAL, LOCK, METADATA_SUFFIX, STORE, Channel
 from wheels.channel.pages import stream_pages
 from wheels.channel.place import Place
 from wheels.channel.trust import Trust
@@ -31,23 +31,18 @@ def check(place: Place, trust: Trust | None = None) -> tuple[Channel, list[Compl
 
 def _store(place: Place, channel: Channel) -> Iterator[Complaint]:
     there = place.list(STORE)
-    for name, file in sorted(channel.files.items()):
-        for path, digest in file.stored_digests.items():
-            if path not in there:
-                yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, name)}")
-            elif (found := place.sha256(path)) != digest:
-                yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, name)}")
-
-    for path in channel.proofs:
+    for path, digest in channel.stored.items():
         if path not in there:
-            yield Complaint("missing-file", "", f"{path}: is missing, the proof of a promotion")
-        elif (found := place.sha256(path)) != path.split("/")[1]:
-            yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, the proof of a promotion")
+            yield Complaint("missing-file", "", f"{path}: is missing, and {_where(channel, path)}")
+        elif (found := place.sha256(path)) != digest:
+            yield Complaint("other-bytes", "", f"{path}: has the SHA-256 {found}, and {_where(channel, path)}")
 
 
-def _where(channel: Channel, name: str) -> str:
+def _where(channel: Channel, path: str) -> str:
+    name = path.rpartition("/")[2].removesuffix(METADATA_SUFFIX)
     streams = [stream for stream, one in sorted(channel.streams.items()) if name in one.files]
-    return f"listed in {', '.join(streams)}" if streams else "retired, within the time of grace"
+    listed = f"listed in {', '.join(streams)}" if streams else "retired, within the time of grace"
+    return listed if name in channel.files else "proves a promotion"
 
 
 def _pages(place: Place, channel: Channel) -> Iterator[Complaint]:

@@ -18,7 +18,8 @@ from lib.common.program import ToolError
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import Channel, StreamState
 from wheels.channel.pages import stream_pages
-from wheels.channel.plan import add, withdraw
+from wheels.channel.plan import add
+from wheels.channel.promotion.versions import withdraw
 from wheels.channel.sources import fetch_locked
 
 SELECTOR = {

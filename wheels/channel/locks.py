@@ -59,12 +59,10 @@ class ChannelLock:
         while True:
             there = self._place.read(LOCK)
             held = self._owner(there)
-            if there is None or self._is_free(held):
-                try:
+            with suppress(ChangedError):  # Somebody else was faster.
+                if there is None or self._is_free(held):
                     self._write(there.token if there else None)
                     return
-                except ChangedError:
-                    continue  # Somebody else was faster.
             owner = f"{held.get('owner', 'somebody')}, since {held.get('since', 'some time')},"
             if time.monotonic() >= until:
                 raise FoundError(f"{self._place.shown}: {owner} is changing the channel. Call this again later")

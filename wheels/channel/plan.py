@@ -10,13 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from packaging.version import Version
-
 from lib.common.command import FoundError, some
 from lib.common.documents import time_text
 from lib.common.program import size_text
 from lib.index.requirements import Shelf, heights, required, unmet
-from wheels.channel.complaints import REMEDIES, Complaint, complaints_about, unmet_requirements
+from wheels.channel.complaints import REMEDIES, Complaint, complaints_about
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import DAY, STORE, Build, Channel, File, Promotion, StreamState
 
@@ -112,25 +110,6 @@ def add(
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 
-def withdraw(channel: Channel, name: str, version: Version, reason: str, projects: Sequence[str] = ()) -> ChannelChange:
-    """Return what withdrawing a version does (PEP 592); without a reason, it is offered again.
-
-    Raises FoundError if there is no such version, and for requirements that nothing would meet.
-    """
-    stream = channel.stream(name)
-    chosen = {file.filename for file in channel.of_version(name, version, projects)}
-    kept = {file: why for file, why in stream.withdrawn.items() if file not in chosen}
-    withdrawn = {**kept, **dict.fromkeys(chosen, reason)} if reason else kept
-    if withdrawn == stream.withdrawn:
-        return ChannelChange(channel, lines=(f"{name}: nothing to change",))
-    streams = {**channel.streams, name: replace(stream, withdrawn=withdrawn)}
-    after = replace(channel, serial=channel.serial + 1, streams=streams)
-    known = [*unmet_requirements(channel, name, channel.listing(name))]
-    refuse([one for one in unmet_requirements(after, name, after.listing(name)) if one not in known])
-    lines = tuple(f"{'withdraw' if reason else 'offer   '} {file}" for file in sorted(chosen))
-    return ChannelChange(after, {name: SHRINK if reason else GROW}, tuple(sorted(chosen)), lines=lines)
-
-
 def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> ChannelChange:
     """Return what listing only some files does: what an aggregate's sources have unlisted, it does not list either."""
     unlisted = frozenset(channel.streams[name].files.keys() - kept)
@@ -176,7 +155,7 @@ def retire(
     gone = {file: channel.gone.get(file, now) for file in channel.files if file not in after.listed}
     deleted = {file for file, since in gone.items() if now - since >= channel.grace and file in channel.gone}
     lines += [f"delete {file}: {size_text(channel.files[file].size)}" for file in sorted(deleted)]
-    known = {path for one in channel.files.values() for path in one.stored_digests} | set(after.proofs)
+    known = channel.stored
     old = sorted(path for path, age in (ages or {}).items() if age >= channel.grace)
     left_over = [path for path in old if path not in known and _IN_STORE.fullmatch(path)]
     lines += [f"delete {path}: no stream has listed it" for path in left_over]

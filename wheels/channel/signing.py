@@ -63,16 +63,14 @@ def _before(place: Place, key: Key, serial: int) -> tuple[int, str | None]:
 def _targets(place: Place, channel: Channel) -> dict[str, tuf.TargetFile]:
     """Return what is signed. Raises FoundError for what is not as the state says, so that it is not signed."""
     there = place.list(STORE)
-    digests = {path: digest for one in channel.files.values() for path, digest in one.stored_digests.items()}
-    digests |= {path: path.split("/")[1] for path in channel.proofs}
     sizes = {one.path: one.size for one in channel.files.values()}
-    wrong = [path for path in digests if path not in there or there[path].size != sizes.get(path, there[path].size)]
+    wrong = [one for one in channel.stored if one not in there or there[one].size != sizes.get(one, there[one].size)]
     texts = {f"{name}/{path}": text for name in channel.streams for path, text in stream_pages(channel, name).items()}
     stored = {path: one.content for path in [CHANNEL, *texts] if (one := place.read(path))}
     if wrong := [*wrong, *(path for path, text in texts.items() if stored.get(path) != text)]:
         said = f"{place.shown}: nothing was signed, as {CHANNEL} says otherwise of {some(wrong)}"
         raise FoundError(f"{said}. rocm-wheels channel check says more")
-    files = (tuf.TargetFile(there[path].size, {"sha256": digest}, path) for path, digest in digests.items())
+    files = (tuf.TargetFile(there[path].size, {"sha256": digest}, path) for path, digest in channel.stored.items())
     pages = (tuf.TargetFile.from_data(path, text, ["sha256"]) for path, text in stored.items())
     return {one.path: one for one in (*files, *pages)}
 

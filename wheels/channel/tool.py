@@ -1,13 +1,7 @@
 """Keeps a channel: builds in streams, each stream an index for pip and uv, over one store of files.
 
-    rocm-wheels channel init   --channel PLACE --stream nightly --stream stable
-    rocm-wheels channel add    --channel PLACE --stream nightly DIST...
-    rocm-wheels channel retire --channel PLACE --stream nightly --older-than 30d --keep-last 3
-    rocm-wheels channel promote --channel PLACE 10.1.0rc2 --from rc --to stable DIST...
-    rocm-wheels channel withdraw --channel PLACE 10.1.0 --stream stable --reason TEXT
-    rocm-wheels channel sign   --channel PLACE --key key.pem
-    rocm-wheels channel check  --channel PLACE --trust key.pub
-    rocm-wheels channel show   --channel PLACE
+    rocm-wheels channel init --channel PLACE --stream nightly --stream stable
+    rocm-wheels channel add  --channel PLACE --stream nightly DIST...
 
 Whatever is listed can be installed, at every moment, also when a command is killed. Published names keep their bytes
 for ever.
@@ -38,15 +32,16 @@ from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire, withdraw
+from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire
 from wheels.channel.promotion.plan import Request, choose
+from wheels.channel.promotion.versions import withdraw
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 from wheels.channel.trust import Trust
 from wheels.trust.keys import load_public_key, signer
 
 EPILOG: Final = """places:
-  DIR or file:///DIR      a directory, which a web server may serve as it is
+  DIR                     a directory, which a web server may serve as it is
   https://HOST/PATH       what a web server shows of one, for check --trust
   s3://BUCKET[/PREFIX]    a bucket of AWS, or of another server with --endpoint-url; credentials come from the
                           environment: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or the machine's role
@@ -87,8 +82,7 @@ def _pair(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
-    name, sources = _pair(text)
-    return _stream_name(name), sources
+    return _stream_name(_pair(text)[0]), _pair(text)[1]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -116,17 +110,10 @@ def parser() -> argparse.ArgumentParser:
     option = command("init", _init, "make a channel, add streams, or write all pages again")
     option("--stream", dest="streams", **many, type=_stream_name, help="a stream to make")
     option("--closed", **many, type=_stream_name, help="a stream that has all that its packages require")
-    option(
-        "--owner",
-        dest="owners",
-        **many,
-        type=_pair,
-        metavar="OWNER=NAME,…",
-        help="patterns of names that only this owner's packages have",
-    )
+    text = "patterns of names that only this owner's packages have"
+    option("--owner", dest="owners", **many, type=_pair, metavar="OWNER=NAME,…", help=text)
     text = "a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/"
     option("--aggregate", dest="aggregates", **many, type=_aggregate, metavar="STREAM=SOURCE,…", help=text)
-    option("--title", help="headline of landing pages (default: Packages)")
     option("--url", help="where the channel is served")
     option("--grace", type=_seconds, metavar="TIME", help="how long unlisted files stay (default: 3d)")
     option("--settle", type=_seconds, metavar="TIME", help="how long what retired files require stays (default: 10m)")
@@ -178,10 +165,8 @@ def _carry_out(place: Place, given: Namespace, *plans: Plan, new: Channel | None
             place.write(CHANNEL, new.to_json(), None)
     made: list[ChannelChange] = []
     for plan in plans:
-        if given.dry_run:
-            made.append(plan(made[-1].after if made else read_channel(place, new)[0]))
-        else:
-            made.append(change(place, given.wait, plan))
+        now = made[-1].after if made else read_channel(place, new)[0]
+        made.append(plan(now) if given.dry_run else change(place, given.wait, plan))
     document: dict[str, Any] = {"serial": made[-1].after.serial}
     names = dict.fromkeys(name for one in made for name in one.streams)
     document["streams"] = {name: ", ".join(one.streams[name] for one in made if name in one.streams) for name in names}
@@ -201,12 +186,11 @@ def _init(place: Place, given: Namespace) -> int:
         sources = dict(given.aggregates)
         new = sorted({*given.streams, *given.closed, *sources} - channel.streams.keys())
         if taken := [name for name in new if not place.is_free(name)]:
-            raise CannotRunError(
-                f"{place.shown}: {taken[0]} is there, and is not of this channel. Move it away, or name another stream"
-            )
+            said = f"{place.shown}: {taken[0]} is there, and is not of this channel"
+            raise CannotRunError(f"{said}. Move it away, or name another stream")
         streams = {**channel.streams, **{name: StreamState(closed=name in given.closed) for name in new}}
         streams |= {name: replace(streams[name], sources=found) for name, found in sources.items()}
-        settings = {name: getattr(given, name) for name in ("title", "url", "grace", "settle")}
+        settings = {name: getattr(given, name) for name in ("url", "grace", "settle")}
         settings = {name: value for name, value in settings.items() if value is not None}
         owners = {**channel.owners, **dict(given.owners)}
         after = replace(channel, serial=channel.serial + 1, streams=streams, owners=owners, **settings)
@@ -289,8 +273,7 @@ def _show(place: Place, given: Namespace) -> int:
         print(channel.to_json().decode(), end="")
         return OK
     for name, stream in sorted(channel.streams.items()):
-        closed = ", closed" if stream.closed else ""
-        print(f"{name}: {len(stream.builds)} builds{closed}, at {channel.url}{name}/simple/")
+        print(f"{name}: {len(stream.builds)} builds, at {channel.url}{name}/simple/")
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
@@ -300,9 +283,7 @@ def _show(place: Place, given: Namespace) -> int:
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
             print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    print(
-        f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted, for {duration(channel.grace)}"
-    )
+    print(f"store: {len(channel.files)} files, {total}; {len(channel.gone)} unlisted, for {duration(channel.grace)}")
     return OK
 
 
@@ -316,11 +297,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         given.dist += map(Path, rest)
     interrupted = "what is listed is whole, and the next call completes this one"
-    return run_command(
-        f"rocm-wheels channel {given.command}",
-        lambda: given.work(make_place(given.channel, given.endpoint_url), given),
-        interrupted=interrupted,
-    )
+    work = lambda: given.work(make_place(given.channel, given.endpoint_url), given)  # noqa: E731
+    return run_command(f"rocm-wheels channel {given.command}", work, interrupted=interrupted)
 
 
 if __name__ == "__main__":
