@@ -59,10 +59,11 @@ class ChannelLock:
         while True:
             there = self._place.read(LOCK)
             held = self._owner(there)
-            with suppress(ChangedError):  # Somebody else was faster.
-                if there is None or self._is_free(held):
+            if there is None or self._is_free(held):
+                with suppress(ChangedError):
                     self._write(there.token if there else None)
                     return
+                continue  # Somebody else was faster.
             owner = f"{held.get('owner', 'somebody')}, since {held.get('since', 'some time')},"
             if time.monotonic() >= until:
                 raise FoundError(f"{self._place.shown}: {owner} is changing the channel. Call this again later")
