@@ -41,16 +41,10 @@ class ChannelLock:
     def __init__(self, place: Place) -> None:
         """Prepare to take it."""
         self._place = place
-        self._content = json.dumps(
-            {
-                "owner": f"{getpass.getuser()}@{socket.gethostname()}, process {os.getpid()}",
-                "since": time_text(time.time()),
-                "boot": _boot(),
-                "process": os.getpid(),
-                "started": _start_time(os.getpid()),
-                "id": uuid.uuid4().hex,
-            }
-        ).encode()
+        owner = f"{getpass.getuser()}@{socket.gethostname()}, process {os.getpid()}"
+        found = {"owner": owner, "since": time_text(time.time()), "boot": _boot(), "process": os.getpid()}
+        found |= {"started": _start_time(os.getpid()), "id": uuid.uuid4().hex}
+        self._content = json.dumps(found).encode()
         self._renewed = 0.0
 
     def acquire(self, wait: float) -> None:

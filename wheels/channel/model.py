@@ -246,6 +246,5 @@ def from_json(content: bytes, where: str) -> Channel:
         channel: Channel = from_document(Channel, document | {"files": files})
         return channel
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(
-            f"{where}: is not a channel's state: {error!r}. Put back the {CHANNEL} that a command of rocm-wheels wrote"
-        ) from None
+        again = f"Put back the {CHANNEL} that a command of rocm-wheels wrote"
+        raise ToolError(f"{where}: is not a channel's state: {error!r}. {again}") from None

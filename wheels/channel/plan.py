@@ -61,10 +61,7 @@ def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
             lines += [f"  {file.filename}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
     if lines:
         lines = ["the channel has, or had, other bytes under the same name:", *lines]
-        why = "lock files and caches have their hashes"
-        raise FoundError(
-            "\n".join([*lines, f"Published files never change, retired or not: {why}. Build another version"])
-        )
+        raise FoundError("\n".join([*lines, "Published files never change, retired or not. Build another version"]))
 
 
 def add(
@@ -166,7 +163,7 @@ def retire(
         digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
     )
     if after == channel and not left_over:
-        rest = f"builds are younger than {duration(selection.older_than)}, or among the last {selection.keep_last}"
+        rest = f"builds are younger, or among the last {selection.keep_last}"
         return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire: {rest}"))
     return ChannelChange(
         after=replace(after, serial=channel.serial + 1),
@@ -175,12 +172,6 @@ def retire(
         deletes=(*(path for file in sorted(deleted) for path in channel.files[file].stored_digests), *left_over),
         lines=tuple(lines),
     )
-
-
-def duration(seconds: int) -> str:
-    """Return a time in seconds in the largest unit that fits: `3d`."""
-    unit, size = next((unit, size) for unit, size in reversed(UNITS.items()) if seconds % size == 0)
-    return f"{seconds // size}{unit}"
 
 
 def _begin_to_leave(channel: Channel, name: str, selection: Selection, now: int) -> tuple[StreamState, list[str]]:

@@ -74,7 +74,7 @@ def test_what_requires_goes_before_what_it_requires(channel: Channel) -> None:
 def test_age_and_number_both_count(channel: Channel) -> None:
     for age, keep in ((30, 1), (1, 3), (1, 5)):
         (line,) = retire(channel, "nightly", Selection(age * DAY, keep), NOW + 3 * DAY).lines
-        assert line == f"nightly: nothing to retire: builds are younger than {age}d, or among the last {keep}"
+        assert line == f"nightly: nothing to retire: builds are younger, or among the last {keep}"
 
 
 def test_what_a_kept_wheel_requires_stays_in_any_stream(channel: Channel, tmp_path: Path) -> None:

@@ -31,14 +31,11 @@ def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
             for one in wheels or [package["sdist"]]:
                 path = fetch_url(one["url"], folder / _name(one))
                 if file_sha256(path) != one["hashes"]["sha256"]:
-                    raise ToolError(
-                        f"{one['url']}: has another SHA-256 than the lock file says. Find out why, and lock again"
-                    )
+                    raise ToolError(f"{one['url']}: has another SHA-256 than {lock} says. Find out why, and lock again")
                 yield path
     except (ValueError, KeyError, TypeError) as error:
-        raise CannotRunError(
-            f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. Write it with uv export --format pylock.toml"
-        ) from None
+        write = "Write it with uv export --format pylock.toml"
+        raise CannotRunError(f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. {write}") from None
 
 
 def _name(file: Mapping[str, str]) -> str:
@@ -71,10 +68,8 @@ def listed_elsewhere(place: Place, stream: str, sources: Sequence[str]) -> list[
         for name, directory in channel.stream(posixpath.basename(source)).files.items():
             file = channel.files[name]
             if owners.setdefault(file.project, source) != source:
-                raise FoundError(
-                    f"{stream}: both {owners[file.project]} and {source} have {file.project}; expected one source of a "
-                    "name. Leave one out"
-                )
+                both = f"both {owners[file.project]} and {source} have {file.project}"
+                raise FoundError(f"{stream}: {both}; expected one source of a name. Leave one out")
             is_own = where == CHANNEL and not file.url
             url = "" if is_own else file.url if "://" in file.url else _joined(source, file.url or f"../{file.path}")
             found.append((replace(file, url=url), directory))

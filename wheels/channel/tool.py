@@ -32,7 +32,7 @@ from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire
+from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, keep, retire
 from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.promotion.versions import withdraw
 from wheels.channel.signing import sign
@@ -283,7 +283,7 @@ def _show(place: Place, given: Namespace) -> int:
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
             print(f"  {time_text(build.added)}  {versions}: {len(build.files)} files, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    print(f"store: {len(channel.files)} files, {total}; {len(channel.gone)} unlisted, for {duration(channel.grace)}")
+    print(f"store: {len(channel.files)} files, {total}; {len(channel.gone)} are unlisted")
     return OK
 
 
