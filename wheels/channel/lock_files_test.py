@@ -126,7 +126,7 @@ def test_what_a_lock_file_names_is_fetched_by_hash(tmp_path: Path, served: str) 
     assert [path.name for path in fetch_locked(lock, folder)] == [name]
     assert (folder / name).read_bytes() == data
     lock.write_text(text.replace("{}", "0" * 64))
-    with pytest.raises(ToolError, match="has another SHA-256 than .* says"):
+    with pytest.raises(ToolError, match=r"has another SHA-256 than .* says"):
         list(fetch_locked(lock, folder))
     lock.write_text("numpy==2.0\n")
     with pytest.raises(CannotRunError, match="is not a lock file with URLs and SHA-256"):

@@ -1,7 +1,7 @@
 """Computes what a channel becomes: pure functions from its state, so that `--dry-run` says what will happen.
 
 add(channel, "nightly", files, now)           a Change
-retire(channel, "nightly", selection, now)    a Change
+retire(channel, "nightly", 30 * DAY, 1, now)  a Change
 """
 
 import json
@@ -119,27 +119,18 @@ def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> Channe
     return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which builds of a stream to retire: those that are as old and not among the newest ones."""
-
-    older_than: int
-    """Seconds since they were added."""
-    keep_last: int
-    """So many builds stay, whatever their age."""
-
-
 _IN_STORE: Final = re.compile(rf"{STORE}[0-9a-f]{{64}}/[^/]+")
 
 
 def retire(
-    channel: Channel, name: str, selection: Selection, now: int, ages: Mapping[str, float] | None = None
+    channel: Channel, name: str, older_than: int, keep_last: int, now: int, ages: Mapping[str, float] | None = None
 ) -> ChannelChange:
-    """Return what retiring builds does, and what earlier calls have left to this one.
+    """Return what retiring builds does that are so many seconds old, and what earlier calls have left to this one.
 
-    `ages` are seconds since the files in the store were written: of what a killed command has left, the old files go.
+    The newest builds stay, so many as `keep_last` says. `ages` are seconds since the files in the store were written:
+    of what a killed command has left, the old files go.
     """
-    stream, lines = _begin_to_leave(channel, name, selection, now)
+    stream, lines = _begin_to_leave(channel, name, older_than, keep_last, now)
     # Whoever was added meanwhile may need what is leaving.
     wanted, why = _needed(channel, name, frozenset(stream.leaving))
     lines += why
@@ -163,7 +154,7 @@ def retire(
         digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
     )
     if after == channel and not left_over:
-        rest = f"builds are younger, or among the last {selection.keep_last}"
+        rest = f"builds are younger, or among the last {keep_last}"
         return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire: {rest}"))
     return ChannelChange(
         after=replace(after, serial=channel.serial + 1),
@@ -174,11 +165,13 @@ def retire(
     )
 
 
-def _begin_to_leave(channel: Channel, name: str, selection: Selection, now: int) -> tuple[StreamState, list[str]]:
+def _begin_to_leave(
+    channel: Channel, name: str, older_than: int, keep_last: int, now: int
+) -> tuple[StreamState, list[str]]:
     """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
     stream = channel.stream(name)
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
-    old = [one for one in builds[: -selection.keep_last] if now - one.added >= selection.older_than]
+    old = [one for one in builds[:-keep_last] if now - one.added >= older_than]
     staying = {file for one in builds if one not in old for file in one.files}
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
     wanted, lines = _needed(channel, name, chosen | stream.leaving.keys(), chosen)

@@ -32,7 +32,7 @@ from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, keep, retire
+from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire
 from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.promotion.versions import withdraw
 from wheels.channel.signing import sign
@@ -219,12 +219,11 @@ def _add(place: Place, given: Namespace) -> int:
 def _retire(place: Place, given: Namespace) -> int:
     if given.keep_last < 1:
         raise CannotRunError(f"--keep-last={given.keep_last}: expected at least 1: the newest build stays")
-    selection = Selection(given.older_than, given.keep_last)
     now = int(time.time())
 
     def plan(channel: Channel) -> ChannelChange:
         ages = {path: one.age for path, one in place.list(STORE).items()}
-        return retire(channel, given.stream, selection, now, ages)
+        return retire(channel, given.stream, given.older_than, given.keep_last, now, ages)
 
     return _carry_out(place, given, plan)
 
