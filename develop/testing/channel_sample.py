@@ -144,6 +144,8 @@ class MemoryPlace(Place):
 
     def fetch(self, path: str, folder: Path) -> Path:
         """Copy an object out."""
+        if path not in self.objects:
+            raise FileNotFoundError(path)
         target = folder / posixpath.basename(path)
         target.write_bytes(self.objects[path])
         return target

@@ -107,9 +107,8 @@ class BucketPlace(Place):
             remedy = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, in the environment"
             raise CannotRunError(f"{self.shown}: no credentials; {remedy}") from None
         except (BotoCoreError, ClientError, S3UploadFailedError) as error:
-            raise CannotRunError(
-                f"{self.shown}: cannot {what}: {error}. What is listed is whole; call this again when it answers"
-            ) from None
+            again = "What is listed is whole; call this again when it answers"
+            raise CannotRunError(f"{self.shown}: cannot {what}: {error}. {again}") from None
 
     def _object(self, path: str) -> dict[str, str]:
         return {"Bucket": self._bucket, "Key": posixpath.normpath(self._prefix + path)}
@@ -204,7 +203,12 @@ class BucketPlace(Place):
         target = folder / posixpath.basename(path)
         with self._errors(f"read {path}"):
             where = self._object(path)
-            self._client.download_file(where["Bucket"], where["Key"], str(target))
+            try:
+                self._client.download_file(where["Bucket"], where["Key"], str(target))
+            except ClientError as error:
+                if _code(error) in _ABSENT:
+                    raise FileNotFoundError(path) from None
+                raise
         return target
 
     def delete(self, paths: Sequence[str]) -> None:

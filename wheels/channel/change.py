@@ -11,26 +11,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from lib.common.command import FoundError
 from lib.common.program import ToolError, size_text
 from lib.index.site_pages import page_order
 from wheels.channel.local_files import LocalFile
 from wheels.channel.locks import ChannelLock, locked
 from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Channel, from_json
 from wheels.channel.pages import stream_pages
-from wheels.channel.place import ChangedError, Place
+from wheels.channel.place import Place
 from wheels.channel.plan import SHRINK, ChannelChange
 
 
 def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str]:
     """Return the state, and the token of its file; or `new`. Raises ToolError if there is neither."""
-    there = place.read(CHANNEL)
-    if there is None and new:
+    if there := place.read(CHANNEL):
+        return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
+    if new:
         return new, ""
-    if there is None:
-        init = f"rocm-wheels channel init --channel {place.shown} --stream nightly"
-        raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Make it: {init}")
-    return from_json(there.content, f"{place.shown}/{CHANNEL}"), there.token
+    init = f"rocm-wheels channel init --channel {place.shown} --stream nightly"
+    raise ToolError(f"{place.shown}: is not a channel: it has no {CHANNEL}. Make it: {init}")
 
 
 def change(
@@ -43,28 +41,21 @@ def change(
     """
     _send(place, plan(read_channel(place)[0]).uploads)
     with locked(place, wait) as lock:
-        try:
-            channel = recover(place, lock, clock)
-            made = plan(channel)
-            if made.after == channel:
-                return made
-            _send(place, made.uploads)  # Somebody may have deleted what was there.
-            if place.is_ordered:  # Whether there is an order.
-                page_order((), [made.after.files[name] for name in made.names])
-            lock.renew()
-            place.write(JOURNAL, _journal(made), None)
-            return _finish(place, lock, made, clock)
-        except ChangedError:
-            raise FoundError(
-                f"{place.shown}: somebody else has changed the channel meanwhile. What is listed is whole; call this "
-                "again"
-            ) from None
+        channel = recover(place, lock, clock)
+        made = plan(channel)
+        if made.after == channel:
+            return made
+        _send(place, made.uploads)  # Somebody may have deleted what was there.
+        if place.is_ordered:  # Whether there is an order.
+            page_order((), [made.after.files[name] for name in made.names])
+        lock.renew()
+        place.write(JOURNAL, _journal(made), None)
+        return _finish(place, lock, made, clock)
 
 
-def recover(place: Place, lock: ChannelLock, clock: Callable[[], float]) -> Channel:
+def recover(place: Place, lock: ChannelLock, clock: Callable[[], float] = time.time) -> Channel:
     """Complete what an interrupted command has begun; return the present state."""
-    channel, _ = read_channel(place)
-    journal = place.read(JOURNAL)
+    channel, journal = read_channel(place)[0], place.read(JOURNAL)
     if journal is None:
         return channel
     made = _read_journal(journal.content, f"{place.shown}/{JOURNAL}")
@@ -136,10 +127,6 @@ def _send(place: Place, files: Sequence[LocalFile]) -> None:
             place.write(path, one.metadata)
     missing = [one for one in files if lacks(one.file.path, one.file.size)]
     for number, one in enumerate(missing, 1):
-        title = f"{number:>{len(str(len(missing)))}}/{len(missing)} {one.file.filename}: {size_text(one.file.size)}"
-        if sys.stderr.isatty():
-            print(f"sending  {title}", end="\r", file=sys.stderr, flush=True)
-        began = time.monotonic()
         place.upload(one)
-        rate = size_text(int(one.file.size / max(time.monotonic() - began, 1e-3)))
-        print(f"sent     {title}, {rate}/s", file=sys.stderr)
+        title = f"{number}/{len(missing)} {one.file.filename}: {size_text(one.file.size)}"
+        print(f"sent   {title}", file=sys.stderr)

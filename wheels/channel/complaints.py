@@ -24,7 +24,13 @@ REMEDIES: Final = {
     "no-owner": "Name the owner with `rocm-wheels channel init --owner`",
     "two-owners": "Leave the name to one owner",
     "owner-missing": "Add the owner's package, or take its name from the owner",
-    "unfinished": "Call add or retire: both complete it",
+    "unsigned": "Call `rocm-wheels channel sign` after each change",
+    "other-key": "Take the key from the owner of the channel, or sign with the key that people trust",
+    "forged": "Somebody else may write there: find out who, put back what was signed, and sign again",
+    "rolled-back": "Somebody has put back an older state: put back the newest one, or sign again",
+    "mixed": "Somebody has put files of two states together: put back the files of one, or sign again",
+    "expired": "Sign again. If that was done, somebody holds back what is newer: ask the owner",
+    "unfinished": "Call add or retire: either completes it",
 }
 
 

@@ -59,16 +59,11 @@ class DirectoryPlace(Place):
         try:
             yield
         except OSError as error:
+            why = f"cannot write {path}: {error.strerror}"
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
                 free = size_text(shutil.disk_usage(self._root).free)
-                raise CannotRunError(
-                    f"{self.shown}: the disk is full: no room for {path}, {free} are free. Nothing that is listed has "
-                    "changed; make room, and call this again"
-                ) from None
-            raise CannotRunError(
-                f"{self.shown}: cannot write {path}: {error.strerror}; what is listed is whole. Mend this, and call "
-                "this again"
-            ) from None
+                why = f"the disk is full: no room for {path}, {free} are free"
+            raise CannotRunError(f"{self.shown}: {why}. What is listed is whole; mend this, call this again") from None
 
     def _make_folder(self, folder: Path) -> None:
         missing = [one for one in (folder, *folder.parents) if not one.exists()]

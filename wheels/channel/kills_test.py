@@ -13,7 +13,7 @@ from wheels.channel.directory import DirectoryPlace
 from wheels.channel.local_files import LocalFile, read_local
 from wheels.channel.model import DAY, Channel, StreamState
 from wheels.channel.place import Place
-from wheels.channel.plan import ChannelChange, Selection, add, retire
+from wheels.channel.plan import ChannelChange, add, retire
 
 STREAM = "nightly"
 
@@ -71,7 +71,7 @@ def _add(files: list[LocalFile], now: int, channel: Channel) -> ChannelChange:
 
 
 def _retire(ages: dict[str, float], now: int, channel: Channel) -> ChannelChange:
-    return retire(channel, STREAM, Selection(DAY, 1), now, ages)
+    return retire(channel, STREAM, DAY, 1, now, ages)
 
 
 def begin(place: Place) -> None:

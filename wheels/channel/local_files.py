@@ -56,14 +56,11 @@ class LocalFile:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
                 output.write(chunk)
-        self._check(digest.hexdigest())
+        self.check_unchanged(digest.hexdigest())
 
-    def check_unchanged(self) -> None:
-        """Raise ToolError if the file was changed since it was read."""
-        self._check(file_sha256(self.source))
-
-    def _check(self, sha256: str) -> None:
-        if sha256 != self.file.sha256:
+    def check_unchanged(self, sha256: str = "") -> None:
+        """Raise ToolError if the file was changed since it was read; `sha256` is what it has now, if that is known."""
+        if (sha256 or file_sha256(self.source)) != self.file.sha256:
             raise ToolError(f"{self.source}: changed while it was sent; call this again when the build has ended")
 
 

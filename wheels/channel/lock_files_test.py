@@ -18,7 +18,8 @@ from lib.common.program import ToolError
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import Channel, StreamState
 from wheels.channel.pages import stream_pages
-from wheels.channel.plan import add, withdraw
+from wheels.channel.plan import add
+from wheels.channel.promotion.versions import withdraw
 from wheels.channel.sources import fetch_locked
 
 SELECTOR = {
@@ -125,7 +126,7 @@ def test_what_a_lock_file_names_is_fetched_by_hash(tmp_path: Path, served: str) 
     assert [path.name for path in fetch_locked(lock, folder)] == [name]
     assert (folder / name).read_bytes() == data
     lock.write_text(text.replace("{}", "0" * 64))
-    with pytest.raises(ToolError, match="has another SHA-256 than the lock file says"):
+    with pytest.raises(ToolError, match=r"has another SHA-256 than .* says"):
         list(fetch_locked(lock, folder))
     lock.write_text("numpy==2.0\n")
     with pytest.raises(CannotRunError, match="is not a lock file with URLs and SHA-256"):

@@ -41,16 +41,10 @@ class ChannelLock:
     def __init__(self, place: Place) -> None:
         """Prepare to take it."""
         self._place = place
-        self._content = json.dumps(
-            {
-                "owner": f"{getpass.getuser()}@{socket.gethostname()}, process {os.getpid()}",
-                "since": time_text(time.time()),
-                "boot": _boot(),
-                "process": os.getpid(),
-                "started": _start_time(os.getpid()),
-                "id": uuid.uuid4().hex,
-            }
-        ).encode()
+        owner = f"{getpass.getuser()}@{socket.gethostname()}, process {os.getpid()}"
+        found = {"owner": owner, "since": time_text(time.time()), "boot": _boot(), "process": os.getpid()}
+        found |= {"started": _start_time(os.getpid()), "id": uuid.uuid4().hex}
+        self._content = json.dumps(found).encode()
         self._renewed = 0.0
 
     def acquire(self, wait: float) -> None:
@@ -60,11 +54,10 @@ class ChannelLock:
             there = self._place.read(LOCK)
             held = self._owner(there)
             if there is None or self._is_free(held):
-                try:
+                with suppress(ChangedError):
                     self._write(there.token if there else None)
                     return
-                except ChangedError:
-                    continue  # Somebody else was faster.
+                continue  # Somebody else was faster.
             owner = f"{held.get('owner', 'somebody')}, since {held.get('since', 'some time')},"
             if time.monotonic() >= until:
                 raise FoundError(f"{self._place.shown}: {owner} is changing the channel. Call this again later")
@@ -111,10 +104,13 @@ class ChannelLock:
 
 @contextmanager
 def locked(place: Place, wait: float) -> Iterator[ChannelLock]:
-    """Hold the lock of a channel."""
+    """Hold the lock of a channel. Raises FoundError for a ChangedError."""
     lock = ChannelLock(place)
     lock.acquire(wait)
     try:
         yield lock
+    except ChangedError:
+        changed = "somebody else has changed the channel meanwhile"
+        raise FoundError(f"{place.shown}: {changed}. What is listed is whole; call this again") from None
     finally:
         lock.release()

@@ -4,6 +4,7 @@
     files/{sha256}/{name}                 the store: one copy of each file, for all streams
     {stream}/simple/{project}/index.json  an index (PEP 503, 691, 700), with a landing page and `find-links.html`
     {stream}/pylock.{gpu}.toml            the newest set of a stream, for a GPU
+    metadata/                             what was signed (`wheels.channel.signing`)
     journal.json                          the next `channel.json`, while a change is under way
     lock.json                             who changes the channel
 
@@ -11,20 +12,17 @@ A *build* is what one `add` brought. A *place* is where a channel lies: a direct
 places is neutral: a command reads the channel, computes what it becomes (`wheels.channel.plan`, a pure function), and
 `wheels.channel.change` carries that out. docs/release/channel.md has the order, and what it promises.
 
-Killed before the journal is there, a command has changed nothing that is listed; killed later, the next one completes
-it from the journal. Pages are functions of the state, so writing one twice does no harm.
+Pages are functions of the state, so writing one twice does no harm.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
 from packaging.utils import canonicalize_name
-from packaging.version import Version
 
-from lib.common.command import FoundError, some
 from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
@@ -35,6 +33,7 @@ CHANNEL: Final = "channel.json"
 JOURNAL: Final = "journal.json"
 LOCK: Final = "lock.json"
 STORE: Final = "files/"
+METADATA: Final = "metadata/"
 METADATA_SUFFIX: Final = ".metadata"
 FORMAT: Final = 1
 DAY: Final = 86400
@@ -206,32 +205,17 @@ class Channel:
         reason = self.streams[stream].withdrawn.get(name)
         return replace(self.files[name], yanked=reason) if reason else self.files[name]
 
-    def of_version(self, stream: str, version: Version, projects: Sequence[str] = ()) -> list[File]:
-        """Return all files of a version that a stream lists; a version without a local part has all its local ones.
-
-        `projects` are names, or patterns as of owners; without them, all count. Raises FoundError if there is no file.
-        """
-        listed = [self.listed_file(stream, name) for name in sorted(self.stream(stream).files)]
-        listed = [one for one in listed if not projects or any(_matches(one.project, name) for name in projects)]
-        found = [
-            one for one in listed if version in (one.version, None if version.local else Version(one.version.public))
-        ]
-        if not found:
-            if projects and not listed:
-                raise FoundError(f"--project={', '.join(projects)}: {stream} has no project of that name")
-            there = sorted({one.version for one in listed}, reverse=True)
-            raise FoundError(f"{stream}: has no {version}; expected one of its versions: {some(list(map(str, there)))}")
-        return found
-
     @property
-    def proofs(self) -> list[str]:
-        """The paths of the proofs of all promotions."""
+    def stored(self) -> dict[str, str]:
+        """The paths that the store has, with their SHA-256: files, and the proofs of promotions."""
         builds = (build for one in self.streams.values() for build in one.builds)
-        return [build.promoted.proof for build in builds if build.promoted]
+        proofs = [build.promoted.proof for build in builds if build.promoted]
+        files = {path: digest for one in self.files.values() for path, digest in one.stored_digests.items()}
+        return files | {path: path.split("/")[1] for path in proofs}
 
     def owners_of(self, project: str) -> list[str]:
         """Return who owns a name."""
-        return sorted(owner for owner, names in self.owners.items() if any(_matches(project, name) for name in names))
+        return sorted(owner for owner, names in self.owners.items() if any(matches(project, name) for name in names))
 
     def stream(self, name: str) -> StreamState:
         """Return a stream. Raises ToolError if there is none of that name."""
@@ -255,7 +239,7 @@ class Channel:
         return (json.dumps(self.document(), indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _matches(project: str, pattern: str) -> bool:
+def matches(project: str, pattern: str) -> bool:
     """Whether a pattern of `owners` has a name."""
     return project.startswith(pattern[:-1]) if pattern.endswith("*") else project == canonicalize_name(pattern)
 
@@ -271,6 +255,5 @@ def from_json(content: bytes, where: str) -> Channel:
         channel: Channel = from_document(Channel, document | {"files": files})
         return channel
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ToolError(
-            f"{where}: is not a channel's state: {error!r}. Put back the {CHANNEL} that a command of rocm-wheels wrote"
-        ) from None
+        again = f"Put back the {CHANNEL} that a command of rocm-wheels wrote"
+        raise ToolError(f"{where}: is not a channel's state: {error!r}. {again}") from None

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from lib.common.command import CannotRunError
 from wheels.channel.local_files import LocalFile
@@ -73,7 +73,10 @@ class Place(ABC):
 
     @abstractmethod
     def fetch(self, path: str, folder: Path) -> Path:
-        """Return where a file is on this machine; in `folder` if it had to be fetched."""
+        """Return where a file is on this machine; in `folder` if it had to be fetched.
+
+        What is missing raises FileNotFoundError, here or when it is opened.
+        """
 
     @abstractmethod
     def delete(self, paths: Sequence[str]) -> None:
@@ -97,38 +100,29 @@ class Place(ABC):
                 self.write(f"{stream}/{path}", content, there[path].token if path in there else None)
 
 
-def _directory(text: str) -> Path:
-    """Read a path or a `file:` URL of this machine (RFC 8089)."""
-    if not text:
-        raise CannotRunError("--channel: is empty; expected a directory, file:///PATH or s3://BUCKET/PREFIX")
-    if text.startswith("file:"):
-        url = urlsplit(text)
-        if url.netloc not in ("", "localhost") or not url.path.startswith("/"):
-            raise CannotRunError(f"--channel={text}: expected file:///ABSOLUTE/PATH, a directory of this machine")
-        return Path(unquote(url.path))
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
-        raise CannotRunError(f"--channel={text}: expected a directory, file:///PATH or s3://BUCKET/PREFIX")
-    return Path(text)
-
-
 def make_place(text: str, endpoint_url: str = "") -> Place:
     """Return the place that a command line names. Raises CannotRunError for what names none.
 
     The client of S3 takes longer to load than a directory to compare, so it is imported when it is needed.
     """
-    if not text.startswith("s3://"):
-        if endpoint_url:
-            raise CannotRunError(f"--channel={text}: --endpoint-url belongs to s3://BUCKET")
-        from wheels.channel.directory import DirectoryPlace
-
-        return DirectoryPlace(_directory(text))
-    from wheels.channel.bucket import BucketPlace
-
-    name, _, prefix = text.removeprefix("s3://").partition("/")
-    prefix = prefix.strip("/")
-    if not name or (prefix and any(part in ("", ".", "..") for part in prefix.split("/"))):
-        raise CannotRunError(f"--channel={text}: expected s3://BUCKET or s3://BUCKET/PREFIX")
-    parts = urlsplit(endpoint_url)
+    url, parts = urlsplit(text), urlsplit(endpoint_url)
     if endpoint_url and (parts.scheme not in ("http", "https") or not parts.hostname or parts.username):
         raise CannotRunError(f"--endpoint-url={endpoint_url}: expected https://HOST, without credentials")
-    return BucketPlace(name, prefix, endpoint_url)
+    if endpoint_url and url.scheme != "s3":
+        raise CannotRunError(f"--channel={text}: --endpoint-url belongs to s3://BUCKET")
+    if url.scheme in ("http", "https"):
+        from wheels.channel.web import WebPlace
+
+        return WebPlace(text)
+    if url.scheme == "s3":
+        name, _, prefix = text.removeprefix("s3://").partition("/")
+        prefix = prefix.strip("/")
+        if name and (not prefix or not {"", ".", ".."} & set(prefix.split("/"))):
+            from wheels.channel.bucket import BucketPlace
+
+            return BucketPlace(name, prefix, endpoint_url)
+    if text and not re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+        from wheels.channel.directory import DirectoryPlace
+
+        return DirectoryPlace(Path(text))
+    raise CannotRunError(f"--channel={text}: expected a directory, https://HOST/PATH or s3://BUCKET/PREFIX")

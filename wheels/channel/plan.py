@@ -1,7 +1,7 @@
 """Computes what a channel becomes: pure functions from its state, so that `--dry-run` says what will happen.
 
 add(channel, "nightly", files, now)           a Change
-retire(channel, "nightly", selection, now)    a Change
+retire(channel, "nightly", 30 * DAY, 1, now)  a Change
 """
 
 import json
@@ -10,13 +10,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from packaging.version import Version
-
 from lib.common.command import FoundError, some
 from lib.common.documents import Time, time_text
 from lib.common.program import size_text
 from lib.index.requirements import Shelf, heights, required, unmet
-from wheels.channel.complaints import REMEDIES, Complaint, complaints_about, unmet_requirements
+from wheels.channel.complaints import REMEDIES, Complaint, complaints_about
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import DAY, STORE, Build, Channel, File, Promotion, StreamState
 
@@ -65,10 +63,7 @@ def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
             lines += [f"  {file.filename}", f"    {where}: sha256 {known}", f"    this build: sha256 {file.sha256}"]
     if lines:
         lines = ["the channel has, or had, other bytes under the same name:", *lines]
-        why = "lock files and caches have their hashes"
-        raise FoundError(
-            "\n".join([*lines, f"Published files never change, retired or not: {why}. Build another version"])
-        )
+        raise FoundError("\n".join([*lines, "Published files never change, retired or not. Build another version"]))
 
 
 def add(
@@ -114,25 +109,6 @@ def add(
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 
-def withdraw(channel: Channel, name: str, version: Version, reason: str, projects: Sequence[str] = ()) -> ChannelChange:
-    """Return what withdrawing a version does (PEP 592); without a reason, it is offered again.
-
-    Raises FoundError if there is no such version, and for requirements that nothing would meet.
-    """
-    stream = channel.stream(name)
-    chosen = {file.filename for file in channel.of_version(name, version, projects)}
-    kept = {file: why for file, why in stream.withdrawn.items() if file not in chosen}
-    withdrawn = {**kept, **dict.fromkeys(chosen, reason)} if reason else kept
-    if withdrawn == stream.withdrawn:
-        return ChannelChange(channel, lines=(f"{name}: nothing to change",))
-    streams = {**channel.streams, name: replace(stream, withdrawn=withdrawn)}
-    after = replace(channel, serial=channel.serial + 1, streams=streams)
-    known = [*unmet_requirements(channel, name, channel.listing(name))]
-    refuse([one for one in unmet_requirements(after, name, after.listing(name)) if one not in known])
-    lines = tuple(f"{'withdraw' if reason else 'offer   '} {file}" for file in sorted(chosen))
-    return ChannelChange(after, {name: SHRINK if reason else GROW}, tuple(sorted(chosen)), lines=lines)
-
-
 def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> ChannelChange:
     """Return what listing only some files does: what an aggregate's sources have unlisted, it does not list either."""
     unlisted = frozenset(channel.streams[name].files.keys() - kept)
@@ -145,27 +121,18 @@ def keep(channel: Channel, name: str, kept: Collection[str], now: int) -> Channe
     return ChannelChange(after, {name: SHRINK}, tuple(sorted(unlisted)), lines=lines, now=now)
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Builds of a stream to retire: old enough, and not among the newest."""
-
-    older_than: int
-    """Seconds since they were added."""
-    keep_last: int
-    """So many builds stay, whatever their age."""
-
-
 _IN_STORE: Final = re.compile(rf"{STORE}[0-9a-f]{{64}}/[^/]+")
 
 
 def retire(
-    channel: Channel, name: str, selection: Selection, now: int, ages: Mapping[str, float] | None = None
+    channel: Channel, name: str, older_than: int, keep_last: int, now: int, ages: Mapping[str, float] | None = None
 ) -> ChannelChange:
-    """Return what retiring builds does, and what earlier calls have left to this one.
+    """Return what retiring builds does that are so many seconds old, and what earlier calls have left to this one.
 
-    `ages` are seconds since the files in the store were written: of what a killed command has left, the old files go.
+    The newest builds stay, so many as `keep_last` says. `ages` are seconds since the files in the store were written:
+    of what a killed command has left, the old files go.
     """
-    stream, lines = _begin_to_leave(channel, name, selection, now)
+    stream, lines = _begin_to_leave(channel, name, older_than, keep_last, now)
     # Whoever was added meanwhile may need what is leaving.
     wanted, why = _needed(channel, name, frozenset(stream.leaving))
     lines += why
@@ -178,7 +145,7 @@ def retire(
     gone = {file: channel.gone.get(file, now) for file in channel.files if file not in after.listed}
     deleted = {file for file, since in gone.items() if now - since >= channel.grace and file in channel.gone}
     lines += [f"delete {file}: {size_text(channel.files[file].size)}" for file in sorted(deleted)]
-    known = {path for one in channel.files.values() for path in one.stored_digests} | set(after.proofs)
+    known = channel.stored
     old = sorted(path for path, age in (ages or {}).items() if age >= channel.grace)
     left_over = [path for path in old if path not in known and _IN_STORE.fullmatch(path)]
     lines += [f"delete {path}: no stream has listed it" for path in left_over]
@@ -189,7 +156,7 @@ def retire(
         digests={**channel.digests, **{file: channel.files[file].sha256 for file in deleted}},
     )
     if after == channel and not left_over:
-        rest = f"builds are younger than {duration(selection.older_than)}, or among the last {selection.keep_last}"
+        rest = f"builds are younger, or among the last {keep_last}"
         return ChannelChange(channel, lines=(*lines, f"{name}: nothing to retire: {rest}"))
     return ChannelChange(
         after=replace(after, serial=channel.serial + 1),
@@ -201,17 +168,13 @@ def retire(
     )
 
 
-def duration(seconds: int) -> str:
-    """Return a time in seconds in the largest unit that fits: `3d`."""
-    unit, size = next((unit, size) for unit, size in reversed(UNITS.items()) if seconds % size == 0)
-    return f"{seconds // size}{unit}"
-
-
-def _begin_to_leave(channel: Channel, name: str, selection: Selection, now: int) -> tuple[StreamState, list[str]]:
+def _begin_to_leave(
+    channel: Channel, name: str, older_than: int, keep_last: int, now: int
+) -> tuple[StreamState, list[str]]:
     """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
     stream = channel.stream(name)
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
-    old = [one for one in builds[: -selection.keep_last] if now - one.added >= selection.older_than]
+    old = [one for one in builds[:-keep_last] if now - one.added >= older_than]
     staying = {file for one in builds if one not in old for file in one.files}
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
     wanted, lines = _needed(channel, name, chosen | stream.leaving.keys(), chosen)

@@ -8,7 +8,7 @@ from develop.testing.channel_sample import NOW, build, wheel, write
 from lib.common.command import FoundError
 from wheels.channel.local_files import LocalFile, read_local
 from wheels.channel.model import DAY, Channel, StreamState
-from wheels.channel.plan import Selection, add, retire
+from wheels.channel.plan import add, retire
 
 EMPTY = Channel(
     0, "Acme", grace=2 * DAY, settle=600, url="", streams={"nightly": StreamState(), "stable": StreamState()}
@@ -49,7 +49,7 @@ def test_other_bytes_are_refused_for_ever(channel: Channel, tmp_path: Path) -> N
     with pytest.raises(FoundError, match=r"other bytes.*\n  acme_core-1.0.*\n    in the channel: sha256"):
         add(channel, "stable", other, NOW)
     for days in (3, 4, 7, 8):
-        channel = retire(channel, "nightly", Selection(DAY, 1), NOW + days * DAY).after
+        channel = retire(channel, "nightly", DAY, 1, NOW + days * DAY).after
     assert listed(channel) == ["acme 1.2", "acme-core 1.2", "acme-libraries 1.2"]
     assert len(channel.files) == 3
     with pytest.raises(FoundError, match=r"\n    retired: sha256"):
@@ -59,29 +59,29 @@ def test_other_bytes_are_refused_for_ever(channel: Channel, tmp_path: Path) -> N
 
 
 def test_what_requires_goes_before_what_it_requires(channel: Channel) -> None:
-    first = retire(channel, "nightly", Selection(DAY, 2), NOW + 3 * DAY)
+    first = retire(channel, "nightly", DAY, 2, NOW + 3 * DAY)
     assert first.names == ("acme-1.0-py3-none-any.whl",)
-    second = retire(first.after, "nightly", Selection(DAY, 2), NOW + 3 * DAY + 600)
+    second = retire(first.after, "nightly", DAY, 2, NOW + 3 * DAY + 600)
     assert second.names == ("acme_libraries-1.0-py3-none-manylinux_2_28_x86_64.whl",)
-    third = retire(second.after, "nightly", Selection(DAY, 2), NOW + 3 * DAY + 1200)
+    third = retire(second.after, "nightly", DAY, 2, NOW + 3 * DAY + 1200)
     assert third.names == ("acme_core-1.0-py3-none-manylinux_2_28_x86_64.whl",)
     assert third.deletes == ()
-    last = retire(third.after, "nightly", Selection(DAY, 2), NOW + 6 * DAY)
+    last = retire(third.after, "nightly", DAY, 2, NOW + 6 * DAY)
     assert len(last.deletes) == 6
     assert listed(last.after)[::3] == ["acme 1.1", "acme-core 1.2"]
 
 
 def test_age_and_number_both_count(channel: Channel) -> None:
     for age, keep in ((30, 1), (1, 3), (1, 5)):
-        (line,) = retire(channel, "nightly", Selection(age * DAY, keep), NOW + 3 * DAY).lines
-        assert line == f"nightly: nothing to retire: builds are younger than {age}d, or among the last {keep}"
+        (line,) = retire(channel, "nightly", age * DAY, keep, NOW + 3 * DAY).lines
+        assert line == f"nightly: nothing to retire: builds are younger, or among the last {keep}"
 
 
 def test_what_a_kept_wheel_requires_stays_in_any_stream(channel: Channel, tmp_path: Path) -> None:
     torch = write(tmp_path / "torch", [wheel("torch", "2.0", "Requires-Dist: acme-libraries==1.0")])
     channel = add(channel, "stable", local(torch), NOW).after
     for days in (3, 4, 5, 9):
-        change = retire(channel, "nightly", Selection(DAY, 1), NOW + days * DAY)
+        change = retire(channel, "nightly", DAY, 1, NOW + days * DAY)
         channel = change.after
         if days == 3:
             user = "torch-2.0-py3-none-manylinux_2_28_x86_64.whl requires it, in stable"
@@ -93,15 +93,15 @@ def test_what_a_kept_wheel_requires_stays_in_any_stream(channel: Channel, tmp_pa
 
 
 def test_what_was_leaving_stays_if_somebody_requires_it_now(channel: Channel, tmp_path: Path) -> None:
-    channel = retire(channel, "nightly", Selection(DAY, 1), NOW + 3 * DAY).after
+    channel = retire(channel, "nightly", DAY, 1, NOW + 3 * DAY).after
     torch = write(tmp_path / "torch", [wheel("torch", "2.0", "Requires-Dist: acme-core==1.0")])
     channel = add(channel, "nightly", local(torch), NOW + 3 * DAY + 60).after
-    channel = retire(channel, "nightly", Selection(9 * DAY, 1), NOW + 4 * DAY).after
+    channel = retire(channel, "nightly", 9 * DAY, 1, NOW + 4 * DAY).after
     assert [one for one in listed(channel) if one.startswith("acme-core")] == ["acme-core 1.0", "acme-core 1.2"]
 
 
 def test_leftovers_of_killed_commands_go_when_they_are_old(channel: Channel) -> None:
     path = f"files/{'0' * 64}/a-1.0-py3-none-any.whl"
     ages = {path: 3.0 * DAY, "files/README": 9.0 * DAY, f"files/{'1' * 64}/b.whl": 5.0}
-    change = retire(channel, "nightly", Selection(DAY, 3), NOW, ages)
+    change = retire(channel, "nightly", DAY, 3, NOW, ages)
     assert change.deletes == (path,)

@@ -3,7 +3,6 @@
 An aggregate lists what other streams list, of this channel or another one, without copying it.
 """
 
-import hashlib
 import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,23 +10,13 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urljoin
 
-import urllib3
-
 from lib.common.command import CannotRunError, FoundError
+from lib.common.digest import file_sha256
 from lib.common.program import ToolError
 from lib.wheel.machines import DEFAULT_PLATFORM, PYTHONS, Machine, fits
 from wheels.channel.model import CHANNEL, File, from_json
 from wheels.channel.place import Place
-
-
-def _fetch(url: str, expected: str) -> bytes:
-    try:
-        answer = urllib3.request("GET", url)
-    except urllib3.exceptions.HTTPError as error:
-        raise CannotRunError(f"{url}: cannot be fetched: {error}. Call this again") from None
-    if answer.status != 200:
-        raise CannotRunError(f"{url}: status {answer.status}; expected {expected}")
-    return bytes(answer.data)
+from wheels.channel.web import WebPlace, fetch_url
 
 
 def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
@@ -40,17 +29,13 @@ def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
         for package in tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]:
             wheels = [one for one in package.get("wheels", ()) if any(fits(_name(one), "", it) for it in machines)]
             for one in wheels or [package["sdist"]]:
-                content = _fetch(one["url"], "a distribution. Lock again")
-                if hashlib.sha256(content).hexdigest() != one["hashes"]["sha256"]:
-                    raise ToolError(
-                        f"{one['url']}: has another SHA-256 than the lock file says. Find out why, and lock again"
-                    )
-                (folder / _name(one)).write_bytes(content)
-                yield folder / _name(one)
+                path = fetch_url(one["url"], folder / _name(one))
+                if file_sha256(path) != one["hashes"]["sha256"]:
+                    raise ToolError(f"{one['url']}: has another SHA-256 than {lock} says. Find out why, and lock again")
+                yield path
     except (ValueError, KeyError, TypeError) as error:
-        raise CannotRunError(
-            f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. Write it with uv export --format pylock.toml"
-        ) from None
+        write = "Write it with uv export --format pylock.toml"
+        raise CannotRunError(f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. {write}") from None
 
 
 def _name(file: Mapping[str, str]) -> str:
@@ -58,12 +43,10 @@ def _name(file: Mapping[str, str]) -> str:
 
 
 def _read(place: Place, where: str) -> bytes:
-    expected = "a channel there. Correct the sources of the stream"
-    if "://" in where:
-        return _fetch(where, expected)
-    if there := place.read(where):
+    source, path = (WebPlace(posixpath.dirname(where)), CHANNEL) if "://" in where else (place, where)
+    if there := source.read(path):
         return there.content
-    raise CannotRunError(f"{where}: no such file; expected {expected}")
+    raise CannotRunError(f"{where}: no such file; expected a channel there. Correct the sources of the stream")
 
 
 def _joined(base: str, path: str) -> str:
@@ -85,10 +68,8 @@ def listed_elsewhere(place: Place, stream: str, sources: Sequence[str]) -> list[
         for name, directory in channel.stream(posixpath.basename(source)).files.items():
             file = channel.files[name]
             if owners.setdefault(file.project, source) != source:
-                raise FoundError(
-                    f"{stream}: both {owners[file.project]} and {source} have {file.project}; expected one source of a "
-                    "name. Leave one out"
-                )
+                both = f"both {owners[file.project]} and {source} have {file.project}"
+                raise FoundError(f"{stream}: {both}; expected one source of a name. Leave one out")
             is_own = where == CHANNEL and not file.url
             url = "" if is_own else file.url if "://" in file.url else _joined(source, file.url or f"../{file.path}")
             found.append((replace(file, url=url), directory))

@@ -18,6 +18,7 @@ killed. A published file name never gets other bytes.
 
 import argparse
 import json
+import os
 import re
 import sys
 import tempfile
@@ -38,14 +39,19 @@ from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
-from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, STORE, Channel, StreamState
+from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, Selection, add, duration, keep, retire, withdraw
+from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire
 from wheels.channel.promotion.plan import Request, choose
+from wheels.channel.promotion.versions import withdraw
+from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
+from wheels.channel.trust import Trust
+from wheels.trust.keys import load_public_key, signer
 
 EPILOG: Final = """places:
-  DIR or file:///DIR    a directory, which a web server can serve
+  DIR                   a directory, which a web server can serve
+  https://HOST/PATH     what a web server shows of one, for check --trust
   s3://BUCKET[/PREFIX]  a bucket of AWS, or with --endpoint-url of another
                         server. Credentials come from the environment:
                         AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY,
@@ -59,11 +65,13 @@ EXAMPLES: Final = {
     "retire": "--channel PLACE --stream nightly --older-than 30d",
     "promote": "--channel PLACE 10.1.0rc2 --from rc --to stable",
     "withdraw": "--channel PLACE 10.1.0 --stream stable",
+    "sign": "--channel PLACE --key release.pem",
     "check": "--channel s3://my-bucket/rocm",
     "show": "--channel s3://my-bucket/rocm",
 }
 #: Names at the top of a channel that no stream may have.
-_TAKEN: Final = frozenset({STORE.rstrip("/"), CHANNEL, JOURNAL, LOCK})
+_TAKEN: Final = frozenset({STORE.rstrip("/"), METADATA.rstrip("/"), CHANNEL, JOURNAL, LOCK})
+_SEEN: Final = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocm-wheels/seen"
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
 Plan = Callable[[Channel], ChannelChange]
 
@@ -96,28 +104,28 @@ def _pair(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
-    name, sources = _pair(text)
-    return _stream_name(name), sources
+    return _stream_name(_pair(text)[0]), _pair(text)[1]
 
 
 def parser() -> argparse.ArgumentParser:
     """Make the command line parser."""
     form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    common, changing = argparse.ArgumentParser(add_help=False), argparse.ArgumentParser(add_help=False)
+    common, waiting, changing = (argparse.ArgumentParser(add_help=False) for _ in range(3))
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     common.add_argument("--json", action="store_true", help="print a JSON document")
     changing.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
-    wait = "how long to wait for another command that changes the channel (default: 10m)"
-    changing.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
+    wait = "how long to wait for another writer (default: 10m)"
+    waiting.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
     result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, epilog=EPILOG, **form)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    def command(name: str, work: Callable[[Place, Namespace], int], text: str, *, changes: bool = True) -> Any:
-        parents = [common, changing] if changes else [common]
-        epilog = f"example:\n  rocm-wheels channel {name} {EXAMPLES[name]}\n\n{EPILOG}"
-        about = f"{text[0].upper()}{text[1:]}."
-        one = commands.add_parser(name, **form, parents=parents, help=text, description=about, epilog=epilog)
+    def command(
+        name: str, work: Callable[[Place, Namespace], int], text: str, also: Sequence[Any] = (waiting, changing)
+    ) -> Any:
+        about, example = f"{text[0].upper()}{text[1:]}.", f"example:\n  rocm-wheels channel {name} {EXAMPLES[name]}"
+        texts: dict[str, Any] = {"help": text, "description": about, "epilog": f"{example}\n\n{EPILOG}"}
+        one = commands.add_parser(name, **form, parents=[common, *also], **texts)
         one.set_defaults(work=work)
         return one.add_argument
 
@@ -126,17 +134,10 @@ def parser() -> argparse.ArgumentParser:
     one: dict[str, Any] = {"type": _stream_name, "metavar": "STREAM"}
     option("--stream", dest="streams", **many, **one, help="a stream to make")
     option("--closed", **many, **one, help="a stream that must contain everything its packages require")
-    option(
-        "--owner",
-        dest="owners",
-        **many,
-        type=_pair,
-        metavar="OWNER=NAME,…",
-        help="patterns of names that only this owner's packages may have",
-    )
+    text = "patterns of names that only this owner's packages may have"
+    option("--owner", dest="owners", **many, type=_pair, metavar="OWNER=NAME,…", help=text)
     text = "a stream that lists others, by path or URL: all=../nightly/,https://example.com/torch/stable/"
     option("--aggregate", dest="aggregates", **many, type=_aggregate, metavar="STREAM=SOURCE,…", help=text)
-    option("--title", metavar="TEXT", help="headline of landing pages (default: Packages)")
     option("--url", help="URL under which a server offers the channel")
     option("--grace", type=_seconds, metavar="TIME", help="how long files stay after they are unlisted (default: 3d)")
     text = "how long files stay that only retired files require (default: 10m)"
@@ -176,8 +177,17 @@ def parser() -> argparse.ArgumentParser:
     option("--reason", default="", metavar="TEXT", help="reason, which installers show")
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--undo", action="store_true", help="offer it again")
-    command("check", _check, "check that files, pages and requirements are as channel.json says", changes=False)
-    command("show", _show, "list streams and builds", changes=False)
+    option = command("sign", _sign, "sign the state, so that others notice what is not yours", [waiting])
+    option("--key", type=Path, required=True, metavar="FILE", help="key in PEM; with --sign-command, the public one")
+    text = "signs instead: gets bytes on its standard input, and prints the signature, as it is or in base64"
+    option("--sign-command", default="", metavar="COMMAND", help=text)
+    text = "how long clients take it for the newest state (default: 7d)"
+    option("--expires", type=_seconds, default=7 * DAY, metavar="TIME", help=text)
+    option = command("check", _check, "compare files, pages and requirements with the state", [])
+    option("--trust", type=Path, metavar="FILE", help="PEM of the public key that has to have signed all that is there")
+    text = "directory of what --trust has seen (default: ~/.cache/rocm-wheels/seen)"
+    option("--seen", type=Path, default=_SEEN, metavar="DIR", help=text)
+    command("show", _show, "list streams and builds", [])
     return result
 
 
@@ -188,10 +198,8 @@ def _carry_out(place: Place, given: Namespace, *plans: Plan, new: Channel | None
             place.write(CHANNEL, new.to_json(), None)
     made: list[ChannelChange] = []
     for plan in plans:
-        if given.dry_run:
-            made.append(plan(made[-1].after if made else read_channel(place, new)[0]))
-        else:
-            made.append(change(place, given.wait, plan))
+        now = made[-1].after if made else read_channel(place, new)[0]
+        made.append(plan(now) if given.dry_run else change(place, given.wait, plan))
     document: dict[str, Any] = {"serial": made[-1].after.serial}
     names = dict.fromkeys(name for one in made for name in one.streams)
     document["streams"] = {name: ", ".join(one.streams[name] for one in made if name in one.streams) for name in names}
@@ -211,12 +219,11 @@ def _init(place: Place, given: Namespace) -> int:
         sources = dict(given.aggregates)
         new = sorted({*given.streams, *given.closed, *sources} - channel.streams.keys())
         if taken := [name for name in new if not place.is_free(name)]:
-            raise CannotRunError(
-                f"{place.shown}: {taken[0]} is there, and is not of this channel. Move it away, or name another stream"
-            )
+            said = f"{place.shown}: {taken[0]} is there, and is not of this channel"
+            raise CannotRunError(f"{said}. Move it away, or name another stream")
         streams = {**channel.streams, **{name: StreamState(closed=name in given.closed) for name in new}}
         streams |= {name: replace(streams[name], sources=found) for name, found in sources.items()}
-        settings = {name: getattr(given, name) for name in ("title", "url", "grace", "settle")}
+        settings = {name: getattr(given, name) for name in ("url", "grace", "settle")}
         settings = {name: value for name, value in settings.items() if value is not None}
         owners = {**channel.owners, **dict(given.owners)}
         after = replace(channel, serial=channel.serial + 1, streams=streams, owners=owners, **settings)
@@ -245,11 +252,10 @@ def _add(place: Place, given: Namespace) -> int:
 def _retire(place: Place, given: Namespace) -> int:
     if given.keep_last < 1:
         raise CannotRunError(f"--keep-last={given.keep_last}: expected at least 1: the newest build stays")
-    selection = Selection(given.older_than, given.keep_last)
 
     def plan(channel: Channel) -> ChannelChange:
         ages = {path: one.age for path, one in place.list(STORE).items()}
-        return retire(channel, given.stream, selection, int(time.time()), ages)
+        return retire(channel, given.stream, given.older_than, given.keep_last, int(time.time()), ages)
 
     return _carry_out(place, given, plan)
 
@@ -271,9 +277,17 @@ def _withdraw(place: Place, given: Namespace) -> int:
     return _carry_out(place, given, lambda channel: withdraw(channel, given.stream, *options))
 
 
+def _sign(place: Place, given: Namespace) -> int:
+    channel = sign(place, given.wait, signer(given.key, given.sign_command), given.expires)
+    until = time_text(time.time() + given.expires)
+    document = {"serial": channel.serial, "expires": until}
+    print(json.dumps(document) if given.json else f"signed serial {channel.serial} of {place.shown}, until {until}")
+    return OK
+
+
 def _check(place: Place, given: Namespace) -> int:
     """Say what is wrong."""
-    channel, found = check(place)
+    channel, found = check(place, Trust(load_public_key(given.trust), given.seen) if given.trust else None)
     if given.json:
         print(json.dumps([vars(one) for one in found], indent=1))
     else:
@@ -302,7 +316,7 @@ def _show(place: Place, given: Namespace) -> int:
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
             print(f"  {time_text(build.added)}  {versions}: {_number(len(build.files), 'file')}, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
-    unlisted = f"; {len(channel.gone)} unlisted, kept for {duration(channel.grace)}" if channel.gone else ""
+    unlisted = f"; {len(channel.gone)} unlisted" if channel.gone else ""
     print(f"store: {_number(len(channel.files), 'file')}, {total}{unlisted}")
     return OK
 
@@ -321,11 +335,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         given.dist += map(Path, rest)
     interrupted = "what is listed is whole, and the next call completes this one"
-    return run_command(
-        f"rocm-wheels channel {given.command}",
-        lambda: given.work(make_place(given.channel, given.endpoint_url), given),
-        interrupted=interrupted,
-    )
+    work = lambda: given.work(make_place(given.channel, given.endpoint_url), given)  # noqa: E731
+    return run_command(f"rocm-wheels channel {given.command}", work, interrupted=interrupted)
 
 
 if __name__ == "__main__":

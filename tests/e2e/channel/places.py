@@ -89,6 +89,14 @@ def check_life(command: ChannelCommand, dist: Path, scratch: Path) -> None:
         assert text in output, output
     assert " 0 complaints" in command.run("check")
     assert "nothing to retire" in command.run("retire", "--stream=nightly", "--older-than=0s")
+    private, public = scratch / "key.pem", scratch / "key.pub"
+    subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", private], check=True)
+    subprocess.run(["openssl", "pkey", "-in", private, "-pubout", "-out", public], check=True)
+    trust = f"--trust={public}", f"--seen={scratch / 'seen'}"
+    assert "unsigned" in command.run("check", *trust, status=1)
+    for _ in range(2):
+        command.run("sign", f"--key={private}")
+        assert " 0 complaints" in command.run("check", *trust)
 
 
 def check_installed(command: ChannelCommand, url: str, scratch: Path) -> None:

@@ -24,6 +24,7 @@ from wheels.channel.place import Place
 from wheels.channel.plan import ChannelChange, add
 from wheels.channel.promotion.proof import BUILT, SAME, FileProof, Proof, compare
 from wheels.channel.promotion.rewriting import Rewriting, pinned_version
+from wheels.channel.promotion.versions import of_version
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def choose(channel: Channel, request: Request) -> Chosen:
     """Choose the files of a candidate. Raises FoundError if there is none, or it cannot be promoted."""
     if request.to == request.stream:
         raise FoundError(f"--to={request.to}: is the stream of the candidate; expected another stream")
-    own = channel.of_version(request.stream, request.version, request.projects)
+    own = of_version(channel, request.stream, request.version, request.projects)
     stream = channel.stream(request.stream)
     if stopped := next((one for one in own if one.yanked), None):
         raise FoundError(f"{stopped.filename}: was withdrawn: {stopped.yanked}. Promote another version")
