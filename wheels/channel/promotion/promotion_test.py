@@ -122,7 +122,7 @@ def test_a_proof_that_is_lost_or_changed_is_a_complaint(
     assert "other-bytes: " in capsys.readouterr().out
     path.unlink()
     assert run(place, "check") == FOUND
-    assert "is missing, and proves a promotion" in capsys.readouterr().out
+    assert "is missing, but proves a promotion" in capsys.readouterr().out
 
 
 def test_a_final_version_is_promoted_as_it_is(tmp_path: Path, place: Path) -> None:
