@@ -115,8 +115,8 @@ if any(one.entries or one.digest for one in edits): => if any(one.entries for on
 tools/actions/pack/tool.py: the second of two empty packages has no segment | in segments: => in segments[:1]:
 tools/actions/link/tool.py: wheels for Windows have no console scripts
 (f"{row['path']}.exe" if is_windows else row["path"]) in modes => row["path"] in modes
-tools/actions/link/tool.py: the devel tree gets no links to packages for GPUs | list(plan.target_trees) => []
-tools/actions/link/tool.py: programs in a tree are not executable | int(packed.mode, 8), join => 0o644, join
+tools/actions/link/tool.py: tar.xz is not compressed by xz | if name.endswith(".xz"): => if name.endswith(".txz"):
+tools/actions/link/tar_stream.py: programs in the devel archive are not executable | int(packed[path].mode, 8) => 0o644
 tools/actions/inspect/tool.py: of two code objects for one target, one counts
 sizes[target] = sizes.get(target, 0) + code.size => sizes[target] = code.size
 tools/actions/inspect/tool.py: a DLL that is loaded late is not needed
