@@ -128,8 +128,7 @@ tools/actions/layer/devel_tree.py: links of the second tree for a GPU are not in
 for tree in manifest.trees} => for tree in list(manifest.trees)[:1]}
 tools/actions/layer/installed_wheel.py: programs of a wheel are not executable in an image
 return 0o755 if member.mode & _EXECUTABLE => return 0o755 if not member.mode
-tools/actions/layer/installed_wheel.py: the second file of one path is in the layer
-if file.path in seen or ( => if (
+tools/actions/layer/installed_wheel.py: an image has no console scripts | if not one.is_script: => if one.is_script:
 tools/actions/platform_tag/needs.py: the symbols of libraries that are loaded late do not count for the tag
 (*facts.get("needed", ()), *facts.get("needed_late", ())) => tuple(facts.get("needed", ()))
 tools/actions/describe/tool.py: of two wheels with one name, one is described
