@@ -17,7 +17,7 @@ def located_file(file):
     """Maps a File to `FILE=PATH`: its name in manifests, and its path in the action."""
     return "{}={}".format(file.short_path, file.path)
 
-def add_arguments(args, given):
+def _add_arguments(args, given):
     """Adds what is given to the arguments of a tool, one a line: nothing for None, an empty list, False and an empty dict.
 
     Args:
@@ -56,7 +56,7 @@ def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values
         mnemonic: the action's mnemonic.
         progress_message: what Bazel shows while the action runs.
         inputs: dict from a field to what it reads: a File, a list or depset of them, or a dict from a string to a File.
-        values: dict from a field to what else it is told, as in `add_arguments`.
+        values: dict from a field to what else it is told, as in `_add_arguments`.
         others: list of File, or of lists and depsets of them: inputs that no field names.
         located: depset or list of File: inputs for the field `file`, by their names in manifests.
         threads: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
@@ -66,7 +66,7 @@ def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
     """
     args = ctx.actions.args()
-    add_arguments(args, {"label": shown(written(ctx))} | values | inputs | outputs)
+    _add_arguments(args, {"label": shown(written(ctx))} | values | inputs | outputs)
     args.add_all(located or [], map_each = located_file, format_each = "--file=%s")
     args.set_param_file_format("multiline")
     args.use_param_file("@%s", use_always = True)
