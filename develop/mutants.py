@@ -119,8 +119,8 @@ if any(one.entries or one.digest for one in edits): => if any(one.entries for on
 tools/actions/pack/tool.py: the second of two empty packages has no segment | in segments: => in segments[:1]:
 tools/actions/link/tool.py: wheels for Windows have no console scripts
 (f"{row['path']}.exe" if is_windows else row["path"]) in modes => row["path"] in modes
-tools/actions/link/tool.py: the devel tree gets no links to packages for GPUs | list(plan.target_trees) => []
-tools/actions/link/tool.py: programs in a tree are not executable | int(packed.mode, 8), join => 0o644, join
+tools/actions/link/tool.py: tar.xz is not compressed by xz | if name.endswith(".xz"): => if name.endswith(".txz"):
+tools/actions/link/tar_stream.py: programs in the devel archive are not executable | int(packed[path].mode, 8) => 0o644
 tools/actions/inspect/tool.py: of two code objects for one target, one counts
 sizes[target] = sizes.get(target, 0) + code.size => sizes[target] = code.size
 tools/actions/inspect/tool.py: a DLL that is loaded late is not needed
@@ -132,8 +132,7 @@ tools/actions/layer/devel_tree.py: links of the second tree for a GPU are not in
 for tree in manifest.trees} => for tree in list(manifest.trees)[:1]}
 tools/actions/layer/installed_wheel.py: programs of a wheel are not executable in an image
 return 0o755 if member.mode & _EXECUTABLE => return 0o755 if not member.mode
-tools/actions/layer/installed_wheel.py: the second file of one path is in the layer
-if file.path in seen or ( => if (
+tools/actions/layer/installed_wheel.py: an image has no console scripts | if not one.is_script: => if one.is_script:
 tools/actions/platform_tag/needs.py: the symbols of libraries that are loaded late do not count for the tag
 (*facts.get("needed", ()), *facts.get("needed_late", ())) => tuple(facts.get("needed", ()))
 tools/actions/describe/tool.py: of two wheels with one name, one is described

@@ -70,6 +70,11 @@ REMOTE = (
     Check("remote-hip", "HIP programs, compiled by remote workers", steps.remote_hip, (steps.DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
+#: The integration tests that make a development tree. What the others show does not depend on an archive.
+WITH_DEVEL = tuple(
+    f"//tests/integration:{name}_test"
+    for name in ("family", "framework", "mini", "side_by_side", "split", "suffix_family")
+)
 CHECKS: tuple[Check, ...] = (
     Check(
         "all-wheels", "bazelw build //packaging:all_wheels", steps.bazel("build", "//packaging:all_wheels"), holds=ALL
@@ -94,6 +99,11 @@ CHECKS: tuple[Check, ...] = (
     Check("no-shell", "no action has a shell", steps.no_shell),
     Check("no-op", "a second build has nothing to do", steps.no_op),
     Check("aarch64", "launcher for aarch64", steps.launcher_for_aarch64),
+    Check(
+        "tar-xz",
+        "devel tree as tar.xz",
+        steps.bazel("test", "--//rules/settings:devel_archive=tar.xz", *WITH_DEVEL),
+    ),
     Check(
         "kills",
         "expansion of the devel tree killed at 200 moments",

@@ -6,13 +6,17 @@ remainder by x^n modulo the polynomial. zlib has this as crc32_combine, which Py
 """
 
 import functools
+import hashlib
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import IO
 
 from lib.deflate.library import (
     BLOCK_BYTES,
     FINAL_BLOCK,
     SMALLEST,
+    STORED,
     InflateError,
     blocks,
     crc32,
@@ -99,6 +103,13 @@ def small_run(data: bytes) -> Run:
     return Run(len(deflated), len(data), crc32(data), data=deflated)
 
 
+def stored_run(data: bytes, scratch: IO[bytes]) -> Run:
+    """Append a run of data that would not shrink to a named scratch file, which becomes its segment."""
+    offset, stored = scratch.tell(), deflate_block(data, STORED)
+    scratch.write(stored)
+    return Run(len(stored), len(data), crc32(data), segment=scratch.name, offset=offset)
+
+
 @dataclass(frozen=True)
 class Joined:
     """Runs that follow each other, closed by a final block: one zip member's data."""
@@ -135,12 +146,21 @@ def join(runs: Iterable[Run]) -> Joined:
     return Joined(ordered, length, sum(run.size for run in ordered), crc)
 
 
-def check_inflated(data: Joined, chunks: Iterable[bytes]) -> None:
-    """Read `chunks`, the deflated bytes. Raises InflateError if they inflate to something else than the runs say."""
-    size, crc = 0, 0
-    for piece in inflate(chunks, data.length, data.size):
-        size, crc = size + len(piece), crc32(piece, crc)
+def inflated_sha256(data: Joined, chunks: Iterable[bytes] | None = None) -> str:
+    """Return the SHA-256, in hex, of what the runs inflate to; a second thread digests while this one inflates.
+
+    `chunks` are the deflated bytes, if the caller reads them anyway. Raises InflateError if that is not what the runs
+    say.
+    """
+    sha256, size, crc = hashlib.sha256(), 0, 0
+    with ThreadPoolExecutor(1) as digester:
+        digested = digester.submit(sha256.update, b"")
+        for piece in inflate(data.chunks() if chunks is None else chunks, data.length, data.size):
+            digested.result()
+            digested = digester.submit(sha256.update, piece)
+            size, crc = size + len(piece), crc32(piece, crc)
     if (size, crc) != (data.size, data.crc32):
         raise InflateError(
             f"inflates to {size} bytes with CRC-32 {crc:08x}; expected {data.size} bytes with {data.crc32:08x}"
         )
+    return sha256.hexdigest()

@@ -20,7 +20,7 @@ from typing import BinaryIO, Protocol
 
 from lib.common.archive_time import archive_time, dos_time
 from lib.common.program import ToolError
-from lib.wheel.deflated_run import join, small_run
+from lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from lib.wheel.output_file import Output
 from lib.wheel.record import record_text
 from lib.wheel.zip_members import DEFLATED, END, FLAG_UTF8, ZIP64_END, ZIP64_LOCATOR
@@ -146,6 +146,11 @@ class Written:
 def text_member(name: str, content: bytes, mode: int = 0o644) -> WheelMember:
     """Return a member made of a few bytes."""
     return WheelMember(name, mode, join([small_run(content)]), hashlib.sha256(content).hexdigest())
+
+
+def joined_member(name: str, data: Joined) -> WheelMember:
+    """Return a member made of runs whose digest nobody took yet."""
+    return WheelMember(name, 0o644, data, inflated_sha256(data))
 
 
 def _check_names(names: Iterable[str]) -> None:

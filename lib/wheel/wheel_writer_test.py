@@ -19,7 +19,7 @@ from lib.common.program import ToolError
 from lib.wheel import wheel_writer
 from lib.wheel.deflated_run import join, small_run
 from lib.wheel.output_file import Output
-from lib.wheel.wheel_writer import ZipArchive, text_member, write_wheel
+from lib.wheel.wheel_writer import ZipArchive, joined_member, text_member, write_wheel
 
 MEMBERS = {
     "a.txt": (0o644, b"some text" * 50),
@@ -172,6 +172,11 @@ def test_the_same_bytes_in_any_order() -> None:
     file = io.BytesIO()
     write_wheel(file, [text_member(name, content) for name, content in reversed(items)], INFO)
     assert file.getvalue() == first
+
+
+def test_a_joined_member_is_digested() -> None:
+    member = joined_member("a", join([small_run(b"one"), small_run(b"two")]))
+    assert (member.sha256, member.mode) == (hashlib.sha256(b"onetwo").hexdigest(), 0o644)
 
 
 def test_source_date_epoch_dates_the_members(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,9 @@ load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
+# Threads that compress a tar.xz: as many as run_tool's `compresses_xz` provides for.
+_XZ_THREADS = 2
+
 def _prove_platform_tag(ctx, package):
     """Declares the action that proves the platform tag; returns its report, an input of link."""
     report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
@@ -49,7 +52,7 @@ def _sbom(ctx, package, project):
     return sbom
 
 def _check_python_code(ctx, kind, files):
-    """Fails if a wheel lacks an import name or a module that it needs, or is a devel package with Python packages."""
+    """Fails if a wheel lacks an import name or a module that it needs, or has Python packages in a tree that may be in an archive, where Python finds none."""
     needed_for = {
         "the manifest of a devel package": kind == "devel",
         "the functions of console_scripts": ctx.file.console_scripts,
@@ -62,7 +65,7 @@ def _check_python_code(ctx, kind, files):
     if ctx.file.console_scripts and module + ".py" not in files and module + "/__init__.py" not in files:
         fail("{}: files: expected {}.py, with the functions of console_scripts; found none. Write it, and name it in files".format(shown(ctx.label), module))
     if kind == "devel" and ctx.file.python_packages:
-        fail("{}: python_packages: expected none in a devel package. Put them into a runtime package".format(shown(ctx.label)))
+        fail("{}: python_packages: expected none, because the tree of a devel package may be in an archive. Put them into a runtime package".format(shown(ctx.label)))
 
 def _sdk_wheel_impl(ctx):
     package = ctx.attr.package[PackageInfo]
@@ -79,6 +82,7 @@ def _sdk_wheel_impl(ctx):
 
     # As an input of link it makes sure that no wheel has an unproven tag, whatever the flags.
     report = _prove_platform_tag(ctx, package)
+    devel_archive = ctx.attr._devel_archive[BuildSettingInfo].value if package.definition.kind == "devel" else None
     run_tool(
         ctx,
         tool = ctx.attr._link,
@@ -91,16 +95,18 @@ def _sdk_wheel_impl(ctx):
             "segment": package.segments,
         },
         values = {
-            "devel": package.definition.kind == "devel",
+            "devel": devel_archive,
             "import_name": ctx.attr.import_name,
             "license_pattern": ctx.attr.license_patterns,
             "tag": tag,
+            "threads": _XZ_THREADS,
             "verbose": ctx.attr._verbose[BuildSettingInfo].value,
         },
         outputs = dict(wheel = wheel, metadata = metadata, digest = digest),
         mnemonic = "RocmLink",
         in_worker = True,
         progress_message = "Linking wheel " + name,
+        compresses_xz = devel_archive == "tar.xz",
         use_default_shell_env = True,
         # Otherwise a cache stores the bulk twice, as segments and in wheels, and once more per version.
         execution_requirements = {"no-remote-cache-upload": ""},
@@ -140,6 +146,7 @@ sdk_wheel = rule(
             allow_single_file = [".json"],
             doc = "JSON list of `{package, path}`: Python packages in the tree, and the directories that have them. They can be imported, because `{import_name}.pth` in the wheel names these directories. A row may have `requires`, a list of requirements, which the wheel gets together with the package. The build notes packages that it leaves out, because the package does not contain them, unless their row has `optional: true`.",
         ),
+        "_devel_archive": attr.label(default = "//rules/settings:devel_archive"),
         "_link": tool_attr("//tools/actions:link_tool"),
         "_platform_tag": tool_attr("//tools/actions:platform_tag_tool"),
         "_sbom": tool_attr("//tools/actions:sbom_tool"),

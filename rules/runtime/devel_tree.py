@@ -3,9 +3,9 @@
     root()                                            # of the package whose `__init__.py` this file is
     DevelTree("site-packages/acme_devel").root()      # of the package in that directory
 
-The wheel has the tree's files. Links, which no wheel can have, stand in manifests, and are made on first use:
-`.devel_links/devel.json` in the package, and `.devel_links/*.json` in the trees of packages that users choose by GPU or
-CPU. A link to a file of another package becomes a hard link, a link inside the tree a symbolic one.
+The wheel has the tree's files, or an archive of them. Links, which no wheel can have, stand in manifests, and are made
+on first use: `.devel_links/devel.json` in the package, and `.devel_links/*.json` in the trees of packages that users
+choose by GPU or CPU. A link to a file of another package becomes a hard link, a link inside the tree a symbolic one.
 
 RECORD lists what is made here before it is made, so uninstalling removes it, whatever was interrupted. Files are
 replaced, never written in place: installers share them between environments. What a user has in the place of a link is
@@ -29,6 +29,7 @@ MANIFEST = f"{LINKS}/devel.json"
 STATE = f"{LINKS}/devel.state"
 #: An empty file of the wheel. New files get their content under its name, so that RECORD lists them from the start.
 JOURNAL = f"{LINKS}/devel.journal"
+ARCHIVES = ("_devel.tar", "_devel.tar.xz")
 _FORMAT = 1
 _IS_WINDOWS = sys.platform == "win32"
 #: Bytes of a file's name, on all file systems.
@@ -163,10 +164,12 @@ class Manifest:
             f"{self.tree}/{one['relpath']}": Link(f"{self.tree}/{one['relpath']}", one["target"], self.tree, symbolic)
             for one in document["links"]
         }
+        #: What the archive holds, if the package has one.
+        self.files = [f"{self.tree}/{path}" for path in document.get("files", ())]
         tops = {link.top for link in self.links.values()}.union(map(str, document.get("trees", ())))
         #: The trees of other packages.
         self.trees = sorted(tops - {self.tree})
-        for one in self.links:
+        for one in (*self.links, *self.files):
             if {"", ".", ".."}.intersection(one.split("/")):
                 raise ValueError(f"{one} is no plain path")
 
@@ -186,7 +189,7 @@ def wanted_links(
     The first of the `manifests` is the devel package's, `packed` are files of its wheel, and `is_there` says what is
     installed. A link to a file that is not there is not made, nor a link that leads nowhere.
     """
-    taken = {*packed}
+    taken = {*packed, *manifests[0].files}
     wanted: dict[str, Link] = {}
     missing: list[str] = []
     for manifest in manifests:
@@ -291,12 +294,13 @@ class DevelTree:
         """
         own = self._read_own()
         _, rows = self._find_record(self._own)
+        lost = [f"{path} is missing" for path in self._missing(own.files)]
         wanted = self._wanted(own, rows)
         if glance(self.package):
             # With a file of the user, another link leads somewhere since. It is made with the next change.
             made = self._made()
             wanted = {path: link for path, link in wanted.items() if path in made}
-        return [*self._wrong(wanted).values()]
+        return [*lost, *self._wrong(wanted).values()]
 
     def user_files(self) -> list[str]:
         """Return what is in the tree and in no RECORD, relative to site-packages."""
@@ -399,7 +403,7 @@ class DevelTree:
     def _use_as_it_is(self, own: Manifest, error: OSError) -> None:
         """Raise ReadOnlyError if anything is missing that had to be written; if the tree was whole once, warn."""
         _, rows = self._find_record(self._own)
-        lacking = [*self._wrong(self._wanted(own, rows), copies=True)]
+        lacking = [*self._missing(own.files), *self._wrong(self._wanted(own, rows), copies=True)]
         if not lacking:
             return
         text = (
@@ -491,30 +495,34 @@ class DevelTree:
             raise DevelTreeError(f"{self._at(lost[0])}{more} missing. {self._reinstall(lost[0])}")
         links, made = self._wanted(own, rows), self._made()
         listed = _listed(own, rows)
+        # What is in the place of another file of the archive was there before: a user's.
+        known = {*made, *listed} if record and _has_hashes(own, rows) else {*own.files}
+        files = [path for path in own.files if path not in known or not os.path.isfile(self._at(path))]
         wrong = self._wrong(links)
-        stale = sorted({*listed, *made} - {*links})
+        stale = sorted({*listed, *made} - {*links, *own.files})
         state = f"{os.path.basename(self.package)}/{STATE}"
         others = [row for row in rows if row[0] not in listed and row[0] != state]
-        final = [*others, *([path, "", ""] for path in sorted({*links, state}))]
-        if not record and wrong:
+        final = [*others, *([path, "", ""] for path in sorted({*links, *own.files, state}))]
+        if not record and (files or wrong):
             raise DevelTreeError(
                 f"{self.package} is listed in no RECORD, so nothing could remove what has to be made for it. Install "
                 "it with pip or uv, for example into a virtual environment"
             )
-        if made and (wrong or stale):
+        if made and (files or wrong or stale):
             self._write_state({}, made)
         for path in stale:
             if self._is_ours(path, made, listed):
                 os.unlink(self._at(path))
             if not os.path.lexists(self._at(path)):
                 self._remove_empty(path, own.tree)
-        kept = [one for path in wrong for one in self._make_room(path, links[path], made, listed)]
+        kept = [one for path in (*files, *wrong) for one in self._make_room(path, links.get(path), made, listed)]
         if record and sorted(final) != sorted(rows):
             self._write_record(record, final)
+        self._unpack(files)
         self._replace_strays(_wheel_files(own.tree, rows))
         self._make_links(wrong, links)
         if record:
-            self._finish(own, links, is_changed=bool(wrong or stale))
+            self._finish(own, links, is_changed=bool(files or wrong or stale))
         if kept:
             import warnings
 
@@ -523,7 +531,7 @@ class DevelTree:
 
     def _finish(self, own: Manifest, links: Mapping[str, Link], *, is_changed: bool) -> None:
         """Write the state, and leave the journal as the wheel has it."""
-        made = {path: self._mark(path) for path in links}
+        made = {path: self._mark(path) for path in (*links, *own.files)}
         facts = facts_of(self._manifests(own), links, self._is_there)
         every = _list_manifests(self.package, own.trees)
         facts["manifests"] = {path: os.path.getsize(self._at(path)) for path in every}
@@ -561,7 +569,7 @@ class DevelTree:
             except OSError:
                 return
 
-    def _make_room(self, path: str, link: Link, made: Mapping[str, Any], listed: Iterable[str]) -> list[str]:
+    def _make_room(self, path: str, link: Link | None, made: Mapping[str, Any], listed: Iterable[str]) -> list[str]:
         """Rename what a user has where something has to be made; return the new names."""
         parts, kept = path.split("/"), []
         for above in ("/".join(parts[:n]) for n in range(2, len(parts))):
@@ -579,7 +587,7 @@ class DevelTree:
         elif (
             os.path.lexists(place)
             and not self._is_ours(path, made, listed)
-            and not _has_bytes_of(place, self._at(link.source))
+            and not (link and _has_bytes_of(place, self._at(link.source)))
         ):
             kept.append(_keep(place))
         return kept
@@ -591,6 +599,41 @@ class DevelTree:
             self._make_directory(above)
             os.mkdir(folder)
             os.chmod(folder, os.stat(above).st_mode & 0o777)
+
+    def _unpack(self, files: Sequence[str]) -> None:
+        """Take files out of the archive. Raises DevelTreeError if it is broken."""
+        if not files:
+            return
+        import functools
+        import shutil
+        import tarfile
+
+        broken: tuple[type[Exception], ...] = (tarfile.TarError, EOFError, StopIteration)
+        try:
+            from lzma import LZMAError
+
+            broken += (LZMAError,)
+        except ImportError:  # tarfile says that this Python lacks it.
+            pass
+        left = set(files)
+        try:
+            archive = next(path for path in (f"{self.package}/{name}" for name in ARCHIVES) if os.path.exists(path))
+            with tarfile.open(archive) as tar:
+                for member in tar:
+                    content = tar.extractfile(member) if member.isreg() and member.name in left else None
+                    if content is not None:
+                        self._make_directory(os.path.dirname(self._at(member.name)))
+                        copy = functools.partial(shutil.copyfileobj, content)
+                        self._make_file(self._at(member.name), copy, member.mode & 0o755)
+                        left.remove(member.name)
+            if left:
+                raise EOFError(f"it lacks {min(left)}")
+        except broken as error:
+            raise DevelTreeError(
+                f"{self.package}: the archive of the development tree is missing or broken "
+                f"({str(error).splitlines()[0] if str(error) else type(error).__name__}). "
+                f"{self._reinstall(self._own)}"
+            ) from error
 
     def _replace_strays(self, paths: Iterable[str]) -> None:
         """Copy programs that an installer made links to its cache: they look for files beside themselves.

@@ -25,12 +25,18 @@ class Image:
         return [path.name.removesuffix(_END) for path in self.layers if not path.name.startswith("devel_links_")]
 
 
+def _ordered(paths: str) -> list[Path]:
+    """Return layers in order: devel above the others, and its links to the package for the target on top."""
+    found = [Path(path).absolute() for path in paths.split()]
+    return sorted(found, key=lambda path: (path.name.startswith("devel"), path.name.startswith("devel_links_"), path))
+
+
 DEVEL = [
-    Image(name.removeprefix(_VARIABLE), [Path(path).absolute() for path in value.split()])
-    for name, value in sorted(os.environ.items())
+    Image(name.removeprefix(_VARIABLE), _ordered(paths))
+    for name, paths in sorted(os.environ.items())
     if name.startswith(_VARIABLE)
 ]
-#: Without devel, and without its links to the package for the target.
+#: Without devel, and without its links.
 RUNTIME = [Image(image.target, image.layers[:-2]) for image in DEVEL]
 
 

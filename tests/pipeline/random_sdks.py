@@ -206,6 +206,7 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
 settings_of_builds = st.builds(
     Settings,
     compression=st.sampled_from(("fast", "balanced", "small")),
+    devel_archive=st.sampled_from(("none", "none", "tar", "tar.xz")),
     big_file=st.sampled_from((32 << 20, 600)),
     version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),
@@ -240,7 +241,7 @@ def changed(draw: st.DrawFn, sdk: Sdk) -> Sdk:
     """Return an SDK in which one thing is otherwise: a path is there or not, is another, or a setting is."""
     what = draw(CHANGES)
     if what == "setting":
-        name = draw(st.sampled_from(("compression", "version", "license_patterns", "big_file")))
+        name = draw(st.sampled_from(("compression", "devel_archive", "version", "license_patterns", "big_file")))
         other = draw(settings_of_builds)
         return replace(sdk, settings=replace(sdk.settings, **{name: getattr(other, name)}))
     if what == "pattern":

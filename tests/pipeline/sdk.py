@@ -223,6 +223,7 @@ class Settings:
     """The settings of a build."""
 
     compression: str = "fast"
+    devel_archive: str = "none"
     version: str = "1.0"
     big_file: int = 32 << 20
     """Bytes from which on a file is a unit of its own."""

@@ -124,6 +124,14 @@ def prepare_copies(site: Path) -> None:
 PREPARATIONS = [prepare_first, prepare_relink, prepare_unlink, prepare_copies]
 
 
+@pytest.fixture(params=["", "_devel.tar"], ids=["files", "tar"])
+def any_site(request: pytest.FixtureRequest, install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> Path:
+    """Return an installation whose devel package has files, or an archive of them."""
+    sdk = copy_index(split_sdk, tmp_path / "archived")
+    write_devel(sdk.index, sdk.version, small_devel("split", request.param))
+    return install(sdk)
+
+
 def unlisted(site: Path) -> set[str]:
     """Return what no installer would remove: files that no RECORD lists, not the user's."""
     listed = {row.path for record in sorted(site.glob("*/RECORD")) for row in read_record(record)}
@@ -133,7 +141,8 @@ def unlisted(site: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("prepare", PREPARATIONS)
-def test_death_at_any_step_is_repaired_by_the_next_call(site: Path, prepare: Callable[[Path], None]) -> None:
+def test_death_at_any_step_is_repaired_by_the_next_call(any_site: Path, prepare: Callable[[Path], None]) -> None:
+    site = any_site
     prepare(site)
     devel_root(verify=True)
     whole, rows = tree_of(site), recorded(site)

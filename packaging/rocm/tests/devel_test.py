@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from devel_mounts import in_own_mounts, make_read_only, mount_memory, mount_overlay
-from fake_sdk import Devel, FakeSdk, links_manifest, make_sdk
+from fake_sdk import Devel, FakeSdk, copy_index, links_manifest, make_sdk, small_devel, write_devel
 from rocm_sdk import devel, installation
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.devel_tree import DevelTree, DevelTreeError
@@ -32,12 +32,21 @@ MANIFEST = "rocm_sdk_devel/.devel_links/devel.json"
 STATE = "rocm_sdk_devel/.devel_links/devel.state"
 
 
+@pytest.fixture(params=["", "_devel.tar", "_devel.tar.xz"], ids=["files", "tar", "tar.xz"])
+def any_site(request: pytest.FixtureRequest, install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> Path:
+    """Return an installation whose devel package has files, or an archive of them."""
+    sdk = copy_index(split_sdk, tmp_path / "archived")
+    write_devel(sdk.index, sdk.version, small_devel("split", request.param))
+    return install(sdk)
+
+
 def inodes(site: Path) -> dict[Path, tuple[int, int]]:
     """Return the number and the time of each file."""
     return {path: (path.lstat().st_ino, path.lstat().st_mtime_ns) for path in site.rglob("*") if not path.is_dir()}
 
 
-def test_links_are_made_and_listed(site: Path) -> None:
+def test_links_are_made_and_listed(any_site: Path) -> None:
+    site = any_site
     assert devel_root() == site / TREE
     tree = site / TREE
     assert tree_of(site)[f"{TREE}/include/hip.h"] == "644 b'// hip\\n'"
@@ -53,12 +62,21 @@ def test_links_are_made_and_listed(site: Path) -> None:
     assert find_layout().is_ready
 
 
-def test_the_second_call_changes_nothing(site: Path) -> None:
+def test_archive_and_files_give_one_tree(any_site: Path, install: Callable[..., Path], split_sdk: FakeSdk) -> None:
     devel_root()
-    before = inodes(site)
+    made = tree_of(any_site)
+    shutil.rmtree(any_site)
+    install(split_sdk)
+    devel_root()
+    assert tree_of(any_site) == made
+
+
+def test_the_second_call_changes_nothing(any_site: Path) -> None:
+    devel_root()
+    before = inodes(any_site)
     for verify in (False, True):
         devel_root(verify=verify)
-        assert inodes(site) == before
+        assert inodes(any_site) == before
 
 
 def test_times_do_not_count(site: Path) -> None:
@@ -73,17 +91,17 @@ def test_times_do_not_count(site: Path) -> None:
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_the_umask_does_not_count(site: Path, umask: int) -> None:
+def test_the_umask_does_not_count(any_site: Path, umask: int) -> None:
     """Another user reads what root made."""
     before = os.umask(umask)
     try:
         devel_root()
     finally:
         os.umask(before)
-    made = [path for path in (site / TREE).rglob("*") if path.is_dir() and not path.is_symlink()]
-    assert {path.stat().st_mode & 0o777 for path in made} == {site.stat().st_mode & 0o777}
-    assert {(site / path).stat().st_mode & 0o444 for path in (STATE, f"{TREE}/include/hip.h")} == {0o444}
-    assert (site / "rocm_sdk_devel-7.10.0.dev0.dist-info/RECORD").stat().st_mode & 0o777 == 0o644
+    made = [path for path in (any_site / TREE).rglob("*") if path.is_dir() and not path.is_symlink()]
+    assert {path.stat().st_mode & 0o777 for path in made} == {(any_site).stat().st_mode & 0o777}
+    assert {(any_site / path).stat().st_mode & 0o444 for path in (STATE, f"{TREE}/include/hip.h")} == {0o444}
+    assert (any_site / "rocm_sdk_devel-7.10.0.dev0.dist-info/RECORD").stat().st_mode & 0o777 == 0o644
 
 
 # What comes, goes and changes
@@ -181,14 +199,14 @@ def test_links_that_became_copies_are_made_again(site: Path, tmp_path: Path, mon
     assert find_layout().faults() == []
 
 
-def test_a_lost_link_comes_back_with_verify(site: Path) -> None:
+def test_a_lost_link_comes_back_with_verify(any_site: Path) -> None:
     devel_root()
-    whole = tree_of(site)
+    whole = tree_of(any_site)
     for lost in ("bin/hipcc", "lib/libamdhip64.so", "lib/rocblas/library/Kernels_gfx942.co"):
-        (site / TREE / lost).unlink()
+        (any_site / TREE / lost).unlink()
         assert find_layout().faults() == [f"{TREE}/{lost} is missing"]
         devel_root(verify=True)
-        assert tree_of(site) == whole
+        assert tree_of(any_site) == whole
 
 
 def test_a_lost_file_is_named_with_the_remedy(site: Path) -> None:
@@ -236,6 +254,34 @@ def test_links_that_lead_out_are_refused(site: Path, kind: str) -> None:
     with pytest.raises(DevelError, match="is damaged"):
         devel_root()
     assert tree_of(site) == before
+
+
+BREAKS: dict[str, Callable[[bytes], bytes]] = {
+    "in a header": lambda data: data[:700],
+    "in a file": lambda data: data[: data.index(b"// hip") + 3],
+    "no tar": lambda _: b"no tar at all",
+    "empty": lambda _: b"",
+}
+
+
+@pytest.mark.parametrize("kind", [*BREAKS, "missing"])
+def test_a_broken_archive_says_what_to_do(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path, kind: str
+) -> None:
+    sdk = copy_index(split_sdk, tmp_path / "archived")
+    write_devel(sdk.index, sdk.version, small_devel("split", "_devel.tar"))
+    archive = install(sdk) / "rocm_sdk_devel/_devel.tar"
+    data = archive.read_bytes()
+    archive.unlink()
+    if kind != "missing":
+        archive.write_bytes(BREAKS[kind](data))
+    with pytest.raises(DevelError, match=r"missing or broken .*--force-reinstall --no-deps rocm-sdk-devel==7\.10"):
+        devel_root()
+    archive.write_bytes(data)
+    devel_root()
+    archive.unlink()  # It may be removed now.
+    devel_root(verify=True)
+    assert find_layout().faults() == []
 
 
 def test_a_damaged_core_is_named(site: Path) -> None:
@@ -407,20 +453,20 @@ def test_read_only_and_not_up_to_date(install: Callable[..., Path], split_sdk: F
     in_own_mounts(check)
 
 
-def test_a_full_disk_is_one_sentence_and_the_next_call_does_the_rest(site: Path) -> None:
+def test_a_full_disk_is_one_sentence_and_the_next_call_does_the_rest(any_site: Path) -> None:
     def check() -> None:
-        mount_memory(site, size=16 << 20)
+        mount_memory(any_site, size=16 << 20)
         failures = 0
         for free in range(0, 12, 2):
-            status = os.statvfs(site)
-            (site / "filler").write_bytes(bytes((status.f_bavail - free) * status.f_frsize))
+            status = os.statvfs(any_site)
+            (any_site / "filler").write_bytes(bytes((status.f_bavail - free) * status.f_frsize))
             said = ""
             try:
                 devel_root()
             except DevelError as error:
                 failures, said = failures + 1, str(error)
             assert not said or "there is not enough space for it: " in said
-            (site / "filler").unlink()
+            (any_site / "filler").unlink()
         devel_root()
         assert find_layout().faults() == []
         assert failures
@@ -481,8 +527,8 @@ def test_what_is_in_the_place_of_a_link_is_kept(site: Path, path: str, before: b
 
 
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_what_is_in_the_place_of_a_directory_is_kept(site: Path, kind: str) -> None:
-    place = site / TREE / "lib/rocblas"
+def test_what_is_in_the_place_of_a_directory_is_kept(any_site: Path, kind: str) -> None:
+    place = any_site / TREE / "lib/rocblas"
     place.parent.mkdir(parents=True, exist_ok=True)
     if kind == "file":
         place.write_text("mine\n")
@@ -491,6 +537,27 @@ def test_what_is_in_the_place_of_a_directory_is_kept(site: Path, kind: str) -> N
     warned(verify=False)
     assert (place / "library/Kernels_gfx942.co").exists()
     assert place.with_name("rocblas.kept").is_symlink() or place.with_name("rocblas.kept").read_text() == "mine\n"
+
+
+@pytest.mark.parametrize("kind", ["file", "directory", "link"])
+def test_what_is_in_the_place_of_an_archived_file_is_kept(
+    install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path, kind: str
+) -> None:
+    sdk = copy_index(split_sdk, tmp_path / "archived")
+    write_devel(sdk.index, sdk.version, small_devel("split", "_devel.tar"))
+    place = install(sdk) / TREE / "include/hip.h"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "file":
+        place.write_text("mine\n")
+    elif kind == "link":
+        place.symlink_to("mine")
+    else:
+        place.mkdir()
+        (place / "mine.txt").write_text("mine\n")
+    warned(verify=False)
+    assert place.read_text() == "// hip\n"
+    kept = place.with_name("hip.h.kept")
+    assert kept.is_symlink() or (kept / "mine.txt" if kind == "directory" else kept).read_text() == "mine\n"
 
 
 def test_an_empty_directory_in_the_place_of_a_link_goes(site: Path) -> None:

@@ -1,4 +1,4 @@
-"""A tiny set of ROCm packages, made as the project's build makes real ones: wheels and the `rocm` sdist.
+"""A tiny set of ROCm packages, made as the project's build makes real ones: wheels, devel archive and `rocm` sdist.
 
 The library is a copy of a library that the test's interpreter has loaded, so that it is real and needs no compiler.
 """
@@ -42,19 +42,30 @@ class FakeSdk:
 
 @dataclass(frozen=True)
 class Devel:
-    """What a devel package has below its tree: files, and links by their texts."""
+    """What a devel package has below its tree: files, and links by their texts. An `archive` has the files if named."""
 
     files: dict[str, bytes]
     links: dict[str, str] = field(default_factory=dict)
+    archive: str = ""
     tree: str = "_rocm_sdk_devel"
 
     def members(self, version: str, package: str = "rocm_sdk_devel", trees: tuple[str, ...] = ()) -> dict[str, bytes]:
         """Return the members of the wheel."""
+        facts = {"tree": self.tree, "trees": trees, **({"files": sorted(self.files)} if self.archive else {})}
         about = {
-            f"{package}/.devel_links/devel.json": links_manifest(version, self.links, tree=self.tree, trees=trees),
+            f"{package}/.devel_links/devel.json": links_manifest(version, self.links, **facts),
             f"{package}/.devel_links/devel.journal": b"",
         }
-        return {**about, **{f"{self.tree}/{path}": data for path, data in self.files.items()}}
+        placed = {f"{self.tree}/{path}": data for path, data in self.files.items()}
+        if not self.archive:
+            return {**about, **placed}
+        stream = io.BytesIO()
+        with tarfile.open(fileobj=stream, mode="w:xz" if self.archive.endswith("xz") else "w") as tar:
+            for path, data in placed.items():
+                member = tarfile.TarInfo(path)
+                member.size, member.mode = len(data), 0o755 if "/bin/" in path else 0o644
+                tar.addfile(member, io.BytesIO(data))
+        return {**about, f"{package}/{self.archive}": stream.getvalue()}
 
 
 def links_manifest(version: str, links: dict[str, str], **facts: object) -> bytes:
@@ -101,7 +112,7 @@ def make_sdk(root: Path, *, layout: str, version: str = VERSION, devel: Devel | 
     return FakeSdk(index, layout, version)
 
 
-def small_devel(layout: str) -> Devel:
+def small_devel(layout: str, archive: str = "") -> Devel:
     """Return a devel package with every kind of file and link."""
     files = {
         "__init__.py": b'"""A tree."""\n',
@@ -122,7 +133,7 @@ def small_devel(layout: str) -> Devel:
     }
     if layout == "split":
         links["lib/libhipblas.so.2"] = "../../_rocm_sdk_libraries/lib/libhipblas.so.2"
-    return Devel(files, links)
+    return Devel(files, links, archive)
 
 
 def write_core(index: Path, version: str) -> None:

@@ -70,16 +70,17 @@ def test_files_of_the_current_directory_are_not_run(tmp_path: Path, monkeypatch:
 
 
 def test_record_finds_each_kind_of_fault(tmp_path: Path) -> None:
-    package = install(tmp_path, CORE, {"a": b"one", "b": b"two", "c.pyc": b""})
-    assert check_record(package) == "3 files"
-    (tmp_path / "c.pyc").unlink()
-    assert check_record(package) == "3 files"
+    package = install(tmp_path, CORE, {"a": b"one", "b": b"two", "c.pyc": b"", "rocm_sdk_core/_devel.tar": b"x"})
+    assert check_record(package) == "4 files"
+    for path in ("c.pyc", "rocm_sdk_core/_devel.tar"):
+        (tmp_path / path).unlink()
+    assert check_record(package) == "4 files"
     (tmp_path / "a").write_bytes(b"ONE")
     with pytest.raises(
-        FailureError, match=r"1 of 3 files .*: a has other contents \(sha256 differs\)\. Reinstall it: pip"
+        FailureError, match=r"1 of 4 files .*: a has other contents \(sha256 differs\)\. Reinstall it: pip"
     ):
         check_record(package)
-    assert check_record(package, quick=True) == "3 files"
+    assert check_record(package, quick=True) == "4 files"
     (tmp_path / "a").write_bytes(b"more")
     with pytest.raises(FailureError, match=r"a has 4 bytes, not 3"):
         check_record(package, quick=True)

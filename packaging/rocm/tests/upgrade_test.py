@@ -1,6 +1,6 @@
 """Versions come and go: the development tree always belongs to the installed version, and the user's files stay.
 
-For ROCm, and with the module that other SDKs ship; With real pip and uv.
+For ROCm, and with the module that other SDKs ship; with files in the wheel, and with an archive. With real pip and uv.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ class Sdk:
         environment.uninstall(*self.distributions)
 
 
-def devel(tree: str, version: str) -> Devel:
+def devel(tree: str, version: str, archive: str) -> Devel:
     """Return a tree with a header that names the version, a file that only this version has, and links."""
     files = {"include/version.h": f"// {version}\n".encode(), f"include/{version}.h": b"data\n"}
-    return Devel(files, {"headers": "include", f"share/{version}": "../include/version.h"}, tree)
+    return Devel(files, {"headers": "include", f"share/{version}": "../include/version.h"}, archive, tree)
 
 
-def rocm(index: Path) -> Sdk:
+def rocm(index: Path, archive: str) -> Sdk:
     """Return ROCm's packages."""
     for version in VERSIONS:
-        one = devel("_rocm_sdk_devel", version)
+        one = devel("_rocm_sdk_devel", version, archive)
         sdk = make_sdk(index / version, layout="split", version=version, devel=one)
         for path in sdk.index.iterdir():
             path.rename(index / path.name)
@@ -57,23 +57,26 @@ def rocm(index: Path) -> Sdk:
     return Sdk(index, "_rocm_sdk_devel", "rocm[devel]", distributions, root)
 
 
-def other(index: Path) -> Sdk:
+def other(index: Path, archive: str) -> Sdk:
     """Return the devel package of another SDK."""
     module = (PACKAGES.parent / "rules/runtime/devel_tree.py").read_bytes()
     for version in VERSIONS:
         files = {
             "acme_devel/__init__.py": module,
-            **devel("_acme_devel", version).members(version, "acme_devel"),
+            **devel("_acme_devel", version, archive).members(version, "acme_devel"),
         }
         write_wheel(index, "acme-devel", version, files)
     return Sdk(index, "_acme_devel", "acme-devel", ("acme-devel",), "import acme_devel; print(acme_devel.root())")
 
 
+@pytest.mark.parametrize("archive", ["", "_devel.tar"], ids=["files", "tar"])
 @pytest.mark.parametrize("make", [rocm, other])
-def test_versions_come_and_go(any_environment: Environment, tmp_path: Path, make: Callable[[Path], Sdk]) -> None:
+def test_versions_come_and_go(
+    any_environment: Environment, tmp_path: Path, make: Callable[[Path, str], Sdk], archive: str
+) -> None:
     index = tmp_path / "index"
     index.mkdir()
-    sdk, environment = make(index), any_environment
+    sdk, environment = make(index, archive), any_environment
     before = environment.files()
     root = sdk.install(environment, VERSIONS[0])
     (root / "lib/cmake/mine").mkdir(parents=True)

@@ -19,6 +19,7 @@ of several local versions, installers would take the last.
 Files are said to be uploaded when SOURCE_DATE_EPOCH says, else in 1980.
 """
 
+import os
 import posixpath
 import shutil
 from dataclasses import dataclass, replace
@@ -26,7 +27,6 @@ from pathlib import Path
 
 from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
-from lib.common.hard_link import link_or_copy
 from lib.common.program import ToolError
 from lib.gpus.architectures import in_distribution
 from lib.gpus.paths import target_of_local_version
@@ -106,9 +106,17 @@ def _place_distribution(source: IndexSource, output: Path) -> None:
     distribution = source.distribution
     directory = output / distribution.directory
     directory.mkdir(parents=True, exist_ok=True)
-    link_or_copy(source.path, directory / distribution.filename)
+    _link_or_copy(source.path, directory / distribution.filename)
     if distribution.is_wheel:
         shutil.copyfile(source.metadata, directory / f"{distribution.filename}.metadata")
+
+
+def _link_or_copy(source: str, target: Path) -> None:
+    """Hard-link a file, or copy it where that cannot be, as between file systems."""
+    try:
+        os.link(os.path.realpath(source), target)
+    except OSError:
+        shutil.copyfile(source, target)
 
 
 def _write_text(path: Path, text: str) -> None:

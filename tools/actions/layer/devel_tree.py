@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from lib.common.program import ToolError
 from lib.deflate.library import InflateError
 from lib.wheel.deflated_run import Run, join
-from lib.wheel.devel_tree import LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
+from lib.wheel.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
 from tools.actions.layer.installed_wheel import (
     InstalledFile,
     InstalledWheel,
@@ -75,8 +75,12 @@ class DevelTree:
 
     @functools.cached_property
     def _manifests(self) -> list[Manifest]:
-        """Return the manifests, the devel package's first. Raises ToolError if there is none."""
+        """Return the manifests, the devel package's first. Raises ToolError if there is none, or an archive."""
         own = [path for path in self._own if path.endswith(f"/{MANIFEST}") and path.count("/") == 2]
+        if archives := [path for path in self._own if posixpath.basename(path) in ARCHIVES]:
+            raise ToolError(
+                f"{self.wheel.wheel}: {archives[0]} has the tree; expected files. Build the wheel without an archive"
+            )
         if len(own) != 1:
             raise ToolError(f"{self.wheel.wheel}: {len(own)} manifests {MANIFEST}; expected one. Build the wheel again")
         manifest = self._manifest(own[0], "")

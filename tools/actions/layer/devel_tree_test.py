@@ -210,7 +210,15 @@ def test_no_byte_of_the_tree_is_compressed_again(sdk: Sdk, tmp_path: Path, monke
 
 
 def test_other_wheels_are_refused(sdk: Sdk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    sdk.devel = sdk.core
-    with pytest.raises(AssertionError):
-        sdk.layer("layer")
-    assert "0 manifests .devel_links/devel.json; expected one. Build the wheel again" in capsys.readouterr().err
+    archived = wheel(tmp_path, "archived", {**sdk.files, "devel/_devel.tar": (b"", 0o644)})
+    said = {
+        (sdk.core, sdk.core): "0 manifests .devel_links/devel.json; expected one. Build the wheel again",
+        (
+            archived,
+            sdk.core,
+        ): "devel/_devel.tar has the tree; expected files. Build the wheel without an archive",
+    }
+    for (sdk.devel, sdk.core), words in said.items():
+        with pytest.raises(AssertionError):
+            sdk.layer("layer")
+        assert words in capsys.readouterr().err

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
 from lib.common.paths import directories_above
 from lib.common.program import ToolError
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
-from lib.wheel.deflated_run import Joined, Run, check_inflated, join, small_run
+from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
+from tools.actions.link.tar_stream import end_run, header_run, padding_run
 
 # Writes a layer: a tar archive in one gzip member (RFC 1952) that is joined from runs. Nothing is compressed again.
 #
@@ -39,20 +39,13 @@ def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:
     directories |= {path for path, file in by_path.items() if file.type == tarfile.DIRTYPE}
     for path in sorted(by_path.keys() | directories):
         if path in directories:
-            yield _header_run(path, 0o755, tarfile.DIRTYPE)
+            yield header_run(path, 0o755, tarfile.DIRTYPE, is_gnu=True)
         else:
             file = by_path[path]
-            yield _header_run(path, file.mode, file.type, file.run.size, file.link)
+            yield header_run(path, file.mode, file.type, file.run.size, file.link, is_gnu=True)
             yield file.run
-            yield small_run(bytes(-file.run.size % tarfile.BLOCKSIZE))
-    yield small_run(bytes(2 * tarfile.BLOCKSIZE))
-
-
-def _header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "") -> Run:
-    """Return a member's header, deflated; `type_` is a constant of `tarfile`."""
-    member = tarfile.TarInfo(name)
-    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
-    return small_run(member.tobuf(tarfile.GNU_FORMAT, "utf-8", "strict"))
+            yield padding_run(file.run.size)
+    yield end_run()
 
 
 def trailer(data: Joined) -> bytes:
@@ -64,7 +57,7 @@ def write_layer(files: Iterable[InstalledFile], path: str) -> None:
     """Write the file, and read what was written. Raises InflateError if a run is damaged."""
     archive = join(archive_runs(files))
     with Path(path).open("wb") as file:
-        check_inflated(archive, _written(archive, file))
+        inflated_sha256(archive, _written(archive, file))
 
 
 def _written(archive: Joined, output: BinaryIO) -> Iterator[bytes]:

@@ -13,16 +13,18 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from tempfile import NamedTemporaryFile
+from typing import IO, Any, Literal
 
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import Stopwatch, ToolError, named, note, read_document
+from lib.common.program import Stopwatch, ToolError, named, note, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, Treatment, is_executable, matches
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, check_requirements, core_metadata, entry_points_text, wheel_text
-from lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
+from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
+from tools.actions.link.tar_stream import tar_runs, xz_runs
 from tools.actions.platform_tag.needs import TagReport
 
 # Python packages inside a tree that users import: a path configuration file tells Python where they are.
@@ -99,23 +101,30 @@ def license_paths(plan: Plan, patterns: tuple[str, ...]) -> list[str]:
     """Return the paths of a package's licence texts in its tree, sorted: packed files that match one of `patterns`.
 
     Licence texts of artifacts stay in the tree, where ROCm's tools and people look for them. PEP 639 requires them
-    beside the metadata, too: there installers and licence scanners find them.
+    beside the metadata, too: there installers and licence scanners find them, also those in the archive of a devel
+    package.
     """
     paths = (entry.path for entry in plan.entries if entry.is_packed_file)
     return sorted(path for path in paths if matches(path, patterns) and not any(part in path for part in _REFUSED))
 
 
+#: The value of `devel` for files in the wheel.
+NO_ARCHIVE = "none"
 #: The directory of manifests, the one of a devel package, and the empty file through which the tree is changed.
 LINKS = ".devel_links"
 MANIFEST = f"{LINKS}/devel.json"
 JOURNAL = f"{LINKS}/devel.journal"
 
 
-def link_members(plan: Plan, project: Project, devel: str) -> Iterator[WheelMember]:
+def link_members(
+    plan: Plan, tree: PackedTree, project: Project, devel: str, *, is_archive: bool
+) -> Iterator[WheelMember]:
     """Yield the files about links. `devel` is the import name of a devel package, empty for another one."""
     if devel:
         links = {one.path: one.target for one in plan.entries if one.treatment is Treatment.LINK_TO and one.target}
-        facts = {"tree": plan.tree, "trees": list(plan.target_trees)}
+        facts: dict[str, Any] = {"tree": plan.tree, "trees": list(plan.target_trees)}
+        if is_archive:
+            facts["files"] = sorted(tree.packed)
         yield _manifest(f"{devel}/{MANIFEST}", project.version, links, facts)
         yield text_member(f"{devel}/{JOURNAL}", b"")
     elif plan.per_target:
@@ -143,7 +152,7 @@ class Arguments:
     description: str  #: The long description, in Markdown.
     tag: str  #: Tag of the wheel, python-abi-platform.
     license_pattern: list[str]  #: Glob patterns: which paths of artifacts are licence texts.
-    devel: bool  #: Whether the package is a devel package.
+    devel: Literal["none", "tar", "tar.xz"] | None  #: Of a devel package: what archive has the tree's files.
     #: JSON list of scripts, which the `_cli` of the Python package runs, and their tools' paths.
     console_scripts: str | None
     python_packages: str | None  #: JSON list of Python packages in the tree, and the directories above.
@@ -153,6 +162,7 @@ class Arguments:
     digest: str  #: JSON file to write: filename, size, SHA-256.
     file: dict[str, str]  #: Small files by their paths in the wheel, see above.
     import_name: str = ""  #: Python package of the wheel, for the lists and `devel`.
+    threads: int = 1  #: Threads that compress a tar.xz, if there are cores for them.
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
@@ -171,6 +181,14 @@ def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> I
     """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
     for path in paths:
         yield WheelMember(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
+
+
+def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> WheelMember:
+    """Return the archive of a devel package's files; `scratch` is a file for what is compressed anew."""
+    data = join(tar_runs(plan.tree, tree.packed, tree.runs))
+    if name.endswith(".xz"):
+        data = join(xz_runs(data.inflated(), threads, scratch))
+    return joined_member(name, data)
 
 
 def console_scripts(
@@ -234,7 +252,10 @@ def link(args: Arguments) -> None:
     members = [text_member(name, Path(path).read_bytes()) for name, path in files.items()]
     texts = license_paths(plan, tuple(args.license_pattern))
     members.extend(license_members(texts, tree, dist_info))
-    members.extend(link_members(from_artifacts, project, args.import_name if args.devel else ""))
+    is_archive = args.devel not in (None, NO_ARCHIVE)
+    members.extend(
+        link_members(from_artifacts, tree, project, args.import_name if args.devel else "", is_archive=is_archive)
+    )
     needed = TagReport.from_document(read_document(args.platform_tag)).external
     external = tuple(dict.fromkeys((*needed, *project.requires_external)))
     project = replace(project, license_files=(*project.license_files, *texts), requires_external=external)
@@ -243,8 +264,12 @@ def link(args: Arguments) -> None:
     project = replace(project, requires=tuple(requires))
     members.extend(info_members(project, args, plan, dist_info))
     members.extend(path_file(packages, plan.tree, args.import_name))
-    members.extend(tree_members(plan, tree, project.distribution))
-    with wheel.open("wb") as file:
+    with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
+        if is_archive:
+            name = f"{args.import_name}/_devel.{args.devel}"
+            members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
+        else:
+            members.extend(tree_members(plan, tree, project.distribution))
         written = write_wheel(file, members, dist_info)
     Digest(wheel.name, written.size, written.sha256).write(args.digest)
     stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)

@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import io
 import json
+import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -164,6 +166,15 @@ def test_licence_texts_of_artifacts_are_in_the_tree_and_beside_the_metadata(tmp_
         assert f"{texts[1]},sha256={digest}," in archive.read(f"{info}/RECORD").decode()
 
 
+def test_licence_texts_inside_a_devel_archive(tmp_path: Path) -> None:
+    made = wheel(tmp_path, DEVEL, file("share/doc/prim/LICENSE"))
+    options = ("--devel=tar", "--import-name=rocm_sdk_devel", "--license-pattern=share/doc/**/LICENSE*")
+    assert made.link(*options) == 0
+    with made.zip() as archive:
+        text = archive.read("rocm_sdk_core-7.10.0.dist-info/licenses/share/doc/prim/LICENSE")
+    assert text == made.content("share/doc/prim/LICENSE")
+
+
 def test_no_entry_points_without_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = wheel(tmp_path, CORE, file("share/a"))
     assert made.link(f"--console-scripts={tmp_path}/scripts", "--import-name=m") == 0
@@ -281,22 +292,24 @@ LINKS = {
 }
 
 
-def test_devel_wheel_has_files_and_a_manifest_of_links(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["none", "tar", "tar.xz"])
+def test_devel_wheel_has_files_and_a_manifest_of_links(tmp_path: Path, kind: str) -> None:
     found = (*FOUND, file("include/a.h"), link("lib64", "lib"))
     gpu = Definition("device_gfx942", "runtime", "_libraries", per_target=True)
     builds_on = (plan(CORE, *FOUND), plan(gpu, file("share/gpu")))
     made = wheel(tmp_path, DEVEL, *found, builds_on=builds_on)
-    assert made.link("--devel", "--import-name=rocm_sdk_devel") == 0
+    assert made.link(f"--devel={kind}", "--import-name=rocm_sdk_devel") == 0
     with made.zip() as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         about = {f"rocm_sdk_devel/.devel_links/devel.{name}" for name in ("json", "journal")}
-        files = {"_devel/include/a.h", "_devel/.rocm-sdk-core"}
+        files = {"_devel/include/a.h", "_devel/.rocm-sdk-core"} if kind == "none" else {f"rocm_sdk_devel/_devel.{kind}"}
         assert names == {"rocm_sdk_core/__init__.py", *about, *files}
         document = json.loads(archive.read("rocm_sdk_devel/.devel_links/devel.json"))
         assert document == {
             "version": "7.10.0",
             "tree": "_devel",
             "trees": ["_libraries"],
+            **({} if kind == "none" else {"files": ["include/a.h"]}),
             "links": [{"relpath": path, "target": text} for path, text in LINKS.items()],
         }
         assert archive.read("rocm_sdk_devel/.devel_links/devel.journal") == b""
@@ -304,6 +317,12 @@ def test_devel_wheel_has_files_and_a_manifest_of_links(tmp_path: Path) -> None:
         digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
         record = archive.read("rocm_sdk_core-7.10.0.dist-info/RECORD").decode().splitlines()
         assert f"{max(files)},sha256={digest},{len(content)}" in record
+    if kind != "none":
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:xz" if kind == "tar.xz" else "r:") as tar:
+            assert tar.getnames() == ["_devel/include/a.h"]
+            header = tar.extractfile("_devel/include/a.h")
+            assert header
+            content = header.read()
     assert content == made.content("include/a.h")
 
 
@@ -320,13 +339,13 @@ def test_a_package_per_target_lists_what_the_devel_tree_links_to(tmp_path: Path)
     assert len(wanted) > 2
 
 
-@pytest.mark.parametrize("devel", [False, True])
-def test_the_same_bytes_in_another_directory(tmp_path: Path, devel: bool) -> None:
+@pytest.mark.parametrize("kind", [None, "none", "tar", "tar.xz"])
+def test_the_same_bytes_in_another_directory(tmp_path: Path, kind: str | None) -> None:
     contents = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        made = wheel(tmp_path / name, DEVEL if devel else CORE)
-        assert made.link(*(["--devel", "--import-name=d"] if devel else [])) == 0
+        made = wheel(tmp_path / name, DEVEL if kind else CORE)
+        assert made.link(*([f"--devel={kind}", "--import-name=d"] if kind else [])) == 0
         contents.append((tmp_path / name / made.name).read_bytes())
     assert contents[0] == contents[1]
 
@@ -355,6 +374,17 @@ def test_small_files_in_the_tree(tmp_path: Path) -> None:
         digest = base64.urlsafe_b64encode(hashlib.sha256(b"GLUE = True\n").digest()).rstrip(b"=").decode()
         record = archive.read("rocm_sdk_core-7.10.0.dist-info/RECORD").decode().splitlines()
         assert f"_core/__init__.py,sha256={digest},12" in record
+
+
+@pytest.mark.parametrize("kind", ["tar", "tar.xz"])
+def test_a_small_file_in_the_tree_of_a_devel_package(tmp_path: Path, kind: str) -> None:
+    made = wheel(tmp_path, DEVEL, file("include/a.h"))
+    assert made.link(f"--devel={kind}", "--import-name=d", f"--file={{tree}}/__init__.py={tmp_path}/glue") == 0
+    with made.zip() as archive, tarfile.open(fileobj=io.BytesIO(archive.read(f"d/_devel.{kind}"))) as tar:
+        assert not any(name.startswith("_devel/") for name in archive.namelist())
+        added = tar.extractfile("_devel/__init__.py")
+        assert added
+        assert added.read() == b"GLUE = True\n"
 
 
 def test_a_small_file_at_a_path_of_the_tree_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
