@@ -59,19 +59,19 @@ BUILT = ("lib/deflate/deflater.so", "lib/device/zstd_codec.so", "bazel-bin")
 
 MUTANTS = r"""
 lib/elf/opened_names.py: a file that opens two libraries by name needs one | text.find(_SUFFIX, at + 1) => -1
-lib/elf/resize_check.py: a table that begins before what is cut out is torn
+lib/elf/resize_layout.py: a table that begins before what is cut out is torn
 start < offsets.stop and offsets.start < end => start < offsets.stop and offsets.stop < end
 lib/elf/resize.py: relative references whose place moves too lead elsewhere
 self._new_address(base, position) if reference.base_moves else base => base
 lib/elf/moves.py: the loader reads beyond, or not all of, a string table that has moved
 {c.DT_STRTAB: place.vaddr, c.DT_STRSZ: place.size} => {c.DT_STRTAB: place.vaddr}
-lib/pe/image.py: a string that is longer than a piece is read wrongly
+lib/pe/reader.py: a string that is longer than a piece is read wrongly
 self._read(at, min(PIECE, in_memory), what) => self._read(address, min(PIECE, in_memory), what)
 lib/pe/model.py: bytes that are only in memory are read from the next section's
 0 <= at < section.size_in_file => 0 <= at < section.size_in_memory
 lib/pe/reader.py: DLLs that are loaded late are needed by nobody
 (*_read_imports(image, header), *_read_delayed(image, header)) => tuple(_read_imports(image, header))
-lib/device/inflate.py: a decompression bomb is inflated | stored * MAX_RATIO + => stored * MAX_RATIO * MAX_RATIO +
+lib/device/content.py: a decompression bomb is inflated | stored * MAX_RATIO + => stored * MAX_RATIO * MAX_RATIO +
 lib/device/model.py: code for xnack- counts as code for another target
 environment, target = "", "-".join(parts[3:]) => environment, target = "", environment
 lib/device/content.py: the digest of two chunks is the second's | sha256.update(chunk) => sha256 = hashlib.sha256(chunk)
@@ -93,7 +93,7 @@ return named(path, self.all_targets + self.left_out) => return named(path, self.
 lib/plan/model.py: the second file with equal bytes has lost its source
 [list(pair) for pair in self.equal_sources] => [list(pair) for pair in self.equal_sources[:1]]
 lib/gpus/families.py: unknown GPUs belong to dgpu-all | name[: -len("-all")], _ALL_OPEN) => name[: -len("-all")], 1)
-lib/gpus/known_targets.py: a word that is spelt like no target is answered with none that is near
+lib/gpus/paths.py: a word that is spelt like no target is answered with none that is near
 near = same if 0 < len(same) <= _SHOWN => near = same if len(same) <= _SHOWN
 lib/common/arguments.py: the second file of a key replaces the first | if key in found => if found.get(key) == value
 lib/common/program.py: 999,600 bytes are 1000 kB | while value >= 999.5 and => while value >= 1000 and
@@ -214,8 +214,8 @@ wheels/code/tool.py: a damaged wheel is called clean
 if trouble := opened.archive.damage: => if trouble := None:
 wheels/code/tool.py: code of another maker is not named
 if name in COUNTED and size: => if name in COUNTED and not size:
-hip/tools/slice/tool.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
-hip/tools/interface_library/tool.py: the library's own name is no version, and the first version is it
+hip/tools/slice.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
+hip/tools/interface_library.py: the library's own name is no version, and the first version is it
 enumerate(interface.versions, FIRST_VERSION) if name => enumerate(interface.versions, 1) if name
 hip/tools/prefix/cmake_exports.py: a value with "=" is cut | value = line.partition("=") => value = line.rpartition("=")
 hip/tools/prefix/packages.py: of two packages with one name, the last counts

@@ -23,17 +23,9 @@ DEBIAN_SUITES = frozenset(
 )
 #: Components that only Ubuntu has. ROCm is in universe there.
 UBUNTU_COMPONENTS = frozenset({"restricted", "universe", "multiverse"})
-#: Options of a source that a private apt keeps. It drops `Trusted`: signatures are always verified.
-OPTIONS = (
-    "Signed-By",
-    "Check-Valid-Until",
-    "Valid-Until-Min",
-    "Valid-Until-Max",
-    "Check-Date",
-    "Date-Max-Future",
-    "By-Hash",
-    "InRelease-Path",
-)
+#: Options of a source that a private apt keeps: its key, and what snapshots of a mirror need. It drops `Trusted`:
+#: signatures are always verified.
+OPTIONS = ("Signed-By", "Check-Valid-Until", "Check-Date")
 
 
 @dataclass(frozen=True)
@@ -162,17 +154,15 @@ def choose(sources: list[AptSource], suite: str) -> Choice:
             "with the component main and, if its URI does not end in /debian, signed by debian-archive-keyring. Add "
             "one, or build from a directory of artifacts"
         )
-    own = [one for one in by_distribution[distribution] if any(pocket(name) is not None for name in one.suites)]
-    if not own:
-        raise ToolError(
-            f"apt has sources of {distribution}, but of no release: {suites_of(by_distribution[distribution])}. Add "
-            "the release itself to /etc/apt/sources.list.d"
-        )
-    wanted = suite or (DEBIAN_DEFAULT if distribution == "Debian" else release(own[0].suites[0]))
+    known = by_distribution[distribution]
+    own = [one for one in known if any(pocket(name) is not None for name in one.suites)]
+    first = release(own[0].suites[0]) if own else ""
+    wanted = suite or (DEBIAN_DEFAULT if distribution == "Debian" else first)
     moved = [with_suite(one, distribution, wanted) for one in own]
     if not any(wanted in one.suites for one in moved):
         raise ToolError(
-            f"apt's sources of {distribution} have only updates of a release: {suites_of(own)}. Add the release itself"
+            f"apt has sources of {distribution}, but of no release itself: {suites_of(known)}. Add the release to "
+            "/etc/apt/sources.list.d"
         )
     return Choice(distribution, wanted, tuple(one for one in moved if one.suites))
 

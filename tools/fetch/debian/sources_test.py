@@ -200,7 +200,7 @@ def test_no_source_of_a_distribution() -> None:
 
 def test_only_updates() -> None:
     security = DEBIAN.partition("\n\n")[2]
-    with pytest.raises(ToolError, match=r"only updates of a release: bookworm-security. Add the release itself"):
+    with pytest.raises(ToolError, match=r"of no release itself: bookworm-security. Add the release to"):
         choose(parse_deb822(security), "")
-    with pytest.raises(ToolError, match="of no release: bookworm-backports"):
+    with pytest.raises(ToolError, match="of no release itself: bookworm-backports"):
         choose(parse_deb822(security.replace("-security\nC", "-backports\nC")), "")
