@@ -18,20 +18,20 @@ UNREADABLE = Rule(
 DUPLICATE = Rule(
     "W102",
     "several members have one name",
-    why="Which of them is installed depends on the installer; the package index refuses such wheels.",
+    why="Installers differ in which one they install; the package index refuses such wheels.",
     remedy=REBUILD,
 )
 MISMATCH = Rule(
     "W103",
     "records of the archive contradict each other",
-    why="A local header or a data descriptor and the central directory, or the end records: tools that read one see "
-    "other files than tools that read the other. uv and the package index refuse such wheels.",
+    why="Two headers of one member, or the end records, differ: tools see different files, depending on which "
+    "they read. uv and the package index refuse such wheels.",
     remedy=REBUILD,
 )
 OVERLAP = Rule(
     "W104",
     "members share bytes",
-    why="No tool writes this by accident: it is how archives are made that inflate to more than a disk holds.",
+    why="No tool writes this by accident. Archives that inflate to more than a disk holds are made this way.",
     remedy="Do not use the wheel; find out where it comes from.",
 )
 STRAY = Rule(
@@ -49,19 +49,19 @@ METHOD = Rule(
 DAMAGED = Rule(
     "W107",
     "the bytes of a member are damaged",
-    why="They do not inflate, or are not those that the archive describes: installing stops here.",
+    why="They do not inflate, or do not match the archive's checksum: installing stops here.",
     remedy="Build or download the wheel again.",
 )
 LARGE = Rule(
     "W113",
     "larger than allowed",
     severity=Severity.WARNING,
-    why="The setting max_wheel_size, max_file_size or max_files is a budget: of an index, or of your users.",
+    why="The settings max_wheel_size, max_file_size and max_files are limits: of an index, or of your users.",
     remedy="Find out what grew, and drop or split it; or raise the setting.",
 )
 FIELD = Rule(
     "W118",
-    "a part of a header that readers take for different things",
+    "a part of a header that readers understand differently",
     why="Extra fields that are cut off, doubled, needless or wrong; a name in two encodings; an unknown version. pip, "
     "uv or the package index refuse such wheels, or install another file.",
     remedy=REBUILD,
@@ -70,9 +70,9 @@ UNUSUAL = Rule(
     "W119",
     "a comment, or sizes behind the bytes of a member",
     severity=Severity.WARNING,
-    why="Installers read it. PyPI refuses comments of members, and data descriptors: a program that reads on cannot "
-    "tell where bytes end.",
-    remedy="Write the wheel without comments, and to a file that can be sought: zipfile writes sizes in front then.",
+    why="Installers read it, but PyPI refuses it: a program that reads from the front cannot tell where the "
+    "bytes of a member end.",
+    remedy="Write the wheel without comments, and to a seekable file: then zipfile writes sizes in front.",
 )
 BY_FAULT: Final = {
     Fault.UNREADABLE: UNREADABLE,

@@ -23,8 +23,8 @@ VARIANT = Rule(
 DISAGREE = Rule(
     "S139",
     "wheel variants of one version do not agree",
-    why="A label has the same properties in all wheels of a version, and in the list of variants beside them, which "
-    "installers go by (PEP 825, provisional).",
+    why="A label must have the same properties in all wheels of a version, and in the list of variants that "
+    "installers read (PEP 825, provisional).",
     remedy="Build all variants of the version together, and publish the list that was written with them.",
 )
 #: A bigger list is something else.

@@ -33,7 +33,7 @@ DAMAGED: Final = Rule(
 WRONG_PACKAGE: Final = Rule(
     "D105",
     "device code for another target than its package is for",
-    why="Who installs the package for the one GPU does not need it, and who has the other does not get it.",
+    why="Users of the package's GPU do not need it, and users of the other GPU do not get it.",
     remedy="Move the file to the package of its target.",
 )
 NO_ARCHIVE: Final = Rule(
@@ -44,41 +44,41 @@ NO_ARCHIVE: Final = Rule(
 )
 OTHER_CODE: Final = Rule(
     "D107",
-    "device code that no GPU can load which the package is for",
+    "device code that no GPU of the package can load",
     severity=Severity.WARNING,
-    why="The package is to have code for certain GPUs and no other: all the rest is downloaded for nothing.",
+    why="The package is for certain GPUs only: users download the rest for nothing.",
     remedy="Slice the library for the target of its package, as the layout `thin` does, or build it for that alone.",
 )
 NARROW: Final = Rule(
     "D108",
     "a library that has no code for some of the GPU targets",
     severity=Severity.NOTE,
-    why="It fails there when it is used, while other libraries work. It can be intended, or a build gone wrong.",
+    why="The library fails on these GPUs, while others work. This may be intended, or an error of the build.",
     remedy="If it is not intended, build the library for these targets. A coverage table says what has to be there.",
 )
 OTHER_FAMILY: Final = Rule(
     "D109",
     "device code for GPUs outside of the family that the package is for",
     severity=Severity.NOTE,
-    why="Libraries for a family are often built for more targets than its name says: it all has to be downloaded.",
+    why="Libraries for a family are often built for more targets than the family has: users download all of it.",
     remedy="Build the libraries for the targets of the family, or slice them, as the layout `thin` does.",
 )
 LACKS_BASE: Final = Rule(
     "D110",
     "an offered GPU target lacks the libraries that nearly all others have",
-    why="Who installs for such a GPU gets packages that hardly anything works with.",
+    why="Users of such a GPU get packages with which hardly any program works.",
     remedy="Do not offer the target, or build these libraries for it.",
 )
 ENTRIES: Final = Rule(
     "D111",
     "a library asks for other bundles than its archives of device code have",
-    why="HIP looks for each bundle by its number: kernels of those that are not there fail on every GPU.",
+    why="HIP looks for each bundle by its number: kernels of missing bundles fail on every GPU.",
     remedy="Split the library again with a tool that numbers bundles as its wrappers do, or leave its code inside.",
 )
 UNLISTED: Final = Rule(
     "D112",
     "device code that the coverage table does not list",
-    why="The table says what there is; so it is out of date, or the code is not meant to be published.",
+    why="Either the table is out of date, or the code must not be published.",
     remedy="Accept it in the table, or leave the code out.",
 )
 NOT_CHOSEN: Final = Rule(

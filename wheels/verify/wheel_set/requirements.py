@@ -26,7 +26,7 @@ UNSATISFIED = Rule(
 )
 NO_EXTRA = Rule(
     "S132",
-    "a requirement asks for an extra that there is not",
+    "a requirement names an extra that does not exist",
     why="Installers warn, and go on without what the extra should bring.",
     remedy="Correct the name of the extra, or let the distribution offer it.",
 )
@@ -39,8 +39,8 @@ CONFLICT = Rule(
 CIRCLE = Rule(
     "S142",
     "a distribution that requires itself, or extras that require each other in a circle",
-    why="Installers go round in it: some end with a recursion error, and install nothing.",
-    remedy="Let extras require packages, and other extras only in one direction.",
+    why="Installers loop: some end with a recursion error, and install nothing.",
+    remedy="Let extras require only packages, or other extras without a circle.",
 )
 ORDER = Rule(
     "S143",
@@ -202,14 +202,14 @@ def _pinned(pin: str, extra: str) -> Requirement:
 
 UNREADABLE = Rule(
     "S134",
-    "a distribution does not say what it is, or what it selects",
+    "metadata of a distribution, or data of the selector, cannot be read",
     why="Nothing that depends on it can be checked, and installing it fails.",
     remedy="Build the distribution again, with metadata and `_distributions.json` as the rules write them.",
 )
 NO_TREE = Rule(
     "S135",
-    "a package has not the tree that the selector says",
-    why="Whoever looks for libraries and programs in that directory finds nothing.",
+    "a package lacks the tree that the selector names",
+    why="Programs that look for libraries in that directory find nothing.",
     remedy="Build the selector and the packages from the same definition.",
 )
 NOT_SELECTED = Rule(
@@ -228,7 +228,7 @@ TARGET = Rule(
 DEFAULT_TARGET = Rule(
     "S138",
     "the selector's default target cannot work",
-    why="It is what everybody gets whose machine shows no GPU at installation, such as those who build images.",
+    why="Everybody gets it who installs on a machine without a visible GPU, for example in the build of an image.",
     remedy="Name another target as the default, or publish what this one needs.",
 )
 

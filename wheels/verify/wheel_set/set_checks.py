@@ -31,19 +31,19 @@ UNLICENSED = Rule(
     "S161",
     "an artifact without a licence",
     severity=Severity.WARNING,
-    why="Nobody may use or pass on what comes without a licence, and most licences ask that their text goes along.",
+    why="Without a licence, nobody may use or redistribute it. Most licences require that their text is included.",
     remedy="Give License-Expression and License-File, or the artifact's licence in the bill of materials.",
 )
 NO_TEXT = Rule(
     "S162",
     "the bill of materials names a licence text that is not in the wheel",
-    why="The licence's text has to go along with what it is for.",
+    why="The licence requires that its text is included.",
     remedy="Package the text at this path, or correct the bill of materials.",
 )
 UNREADABLE_BOM = Rule(
     "S163",
     "a bill of materials that cannot be read",
-    why="Scanners find nothing of what the wheel is made from.",
+    why="Scanners cannot see the components of the wheel.",
     remedy="Write it as CycloneDX JSON (ECMA-424).",
 )
 
@@ -120,7 +120,7 @@ def _has_devel(wheel: Wheel) -> bool:
 STARTS_NOTHING = Rule(
     "S124",
     "a launcher starts nothing that can be executed",
-    why="Whoever calls the program gets an error of the launcher's.",
+    why="Users who call the program get an error of the launcher.",
     remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
 )
 LAUNCHER: Final = "launcher"
