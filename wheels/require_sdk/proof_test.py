@@ -79,7 +79,7 @@ def test_a_grafted_copy_is_replaced_by_the_sdk(tmp_path: Path, capsys: pytest.Ca
     ("built", "versions", "code", "message"),
     [
         (MORE_CODE, NEW_VERSIONS, NEW_CODE, "needs hipNew in version hip_3, and _sdk/lib/libhip.so.7 lacks it"),
-        (MORE_CODE, NEW_VERSIONS, NEW_CODE, "S111 a symbol version is missing from the library that is taken: "),
+        (MORE_CODE, NEW_VERSIONS, NEW_CODE, "S111 the library that is loaded lacks a symbol version: "),
         (
             HIP_CODE,
             OTHER_VERSIONS,

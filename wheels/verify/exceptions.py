@@ -62,7 +62,7 @@ def softened(finding: Finding, others: Collection[str]) -> Finding:
 UNUSED = Rule(
     "X101",
     "an exception no longer applies",
-    why="It excuses nothing today, and would hide the next fault that fits it.",
+    why="It matches no finding now, and would hide a future one.",
     remedy="Remove the exception, or correct its patterns.",
 )
 

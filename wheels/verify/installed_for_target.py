@@ -24,7 +24,7 @@ from wheels.verify.settings import Settings
 
 NOTHING: Final = Rule(
     "S140",
-    "a distribution has wheels for GPU targets, and none for the chosen one",
+    "a distribution has wheels for other GPU targets than the chosen one",
     why="It cannot be installed on a machine with such a GPU, or is installed without device code.",
     remedy="Build it for this target as well, or do not choose the target for this set.",
 )

@@ -33,7 +33,7 @@ DISTRIBUTION = Rule(
 LIBRARY = Rule(
     "R102",
     "a library of the last release is gone",
-    why="Programs that were linked with it name its SONAME, and do not start without.",
+    why="Programs that were linked with it need its SONAME, and do not start without it.",
     remedy="Package it, or declare an exception that says what took its place.",
 )
 SYMBOLS = Rule(
@@ -47,15 +47,15 @@ FILES = Rule(
     "R104",
     "files of the last release are gone",
     severity=Severity.WARNING,
-    why="Builds include headers and find CMake files by their paths; programs open data so.",
+    why="Builds find headers and CMake files, and programs find data, by their paths.",
     remedy="Package them, or declare an exception that says why nobody needs them.",
 )
 REQUIREMENTS = Rule(
     "R105",
     "requirements are not as in the last release",
     severity=Severity.WARNING,
-    why="Environments that the last release fitted into may not take this one, or lack what they had.",
-    remedy="Look whether that is meant, and declare an exception.",
+    why="Environments with the last release may not accept this one, or may lose packages.",
+    remedy="If this is intended, declare an exception.",
 )
 MOVED = Rule(
     "R106",

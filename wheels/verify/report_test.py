@@ -31,7 +31,7 @@ def test_the_sample_has_one_finding_of_each_severity(outcome: Outcome) -> None:
 def test_text_is_grouped_and_has_remedies(outcome: Outcome) -> None:
     lines = report.render(outcome).splitlines()
     assert lines[0] == Sample().filename
-    assert "  W512 error: a name at the top that many packages would like to have" in lines
+    assert "  W512 error: a name at the top that other packages use, too" in lines
     assert "    tests/a.py: 'tests' is at the top of site-packages" in lines
     assert lines[-1] == "1 wheel, 8 files: 2 errors, 0 warnings, 1 note, 1 excused"
     assert "\033" not in report.render(outcome)

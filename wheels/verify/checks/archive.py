@@ -18,7 +18,7 @@ UNREADABLE = Rule(
 DUPLICATE = Rule(
     "W102",
     "several members have one name",
-    why="Which of them is installed depends on the installer; the package index refuses such wheels.",
+    why="Installers differ in which one they install; the package index refuses such wheels.",
     remedy=REBUILD,
 )
 MISMATCH = Rule(
@@ -32,7 +32,7 @@ MISMATCH = Rule(
 OVERLAP = Rule(
     "W104",
     "members share bytes",
-    why="No tool writes this by accident: it is how archives are made that inflate to more than a disk holds.",
+    why="No tool writes this by accident. Archives that inflate to more than a disk holds are made this way.",
     remedy="Do not use the wheel; find out where it comes from.",
 )
 STRAY = Rule(
@@ -50,7 +50,7 @@ METHOD = Rule(
 DAMAGED = Rule(
     "W107",
     "the bytes of a member are damaged",
-    why="They do not inflate, or are not those that the archive describes: installing stops here.",
+    why="They do not inflate, or do not match the archive's checksum: installing stops here.",
     remedy="Build or download the wheel again.",
 )
 LARGE = Rule(
@@ -64,9 +64,9 @@ UNUSUAL = Rule(
     "W119",
     "a comment, or sizes behind the bytes of a member",
     severity=Severity.WARNING,
-    why="Installers read it. PyPI refuses comments of members, and data descriptors: a program that reads on cannot "
-    "tell where bytes end.",
-    remedy="Write the wheel without comments, and to a file that can be sought: zipfile writes sizes in front then.",
+    why="Installers read it, but PyPI refuses it: a program that reads from the front cannot tell where the "
+    "bytes of a member end.",
+    remedy="Write the wheel without comments, and to a seekable file: then zipfile writes sizes in front.",
 )
 BY_FAULT: Final = {
     Fault.UNREADABLE: UNREADABLE,

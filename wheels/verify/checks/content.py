@@ -12,9 +12,9 @@ from wheels.verify.settings import Settings
 
 CONFIGURED_PATH = Rule(
     "W505",
-    "a configuration file that leads to the machine that built it",
+    "a configuration file with a path of the machine that built it",
     severity=Severity.WARNING,
-    why="What reads it looks for files where users have none, or another's.",
+    why="Programs that read it look for files at a path that users do not have.",
     remedy="Write the path relative to the file, or the name alone. The setting build_paths says what counts.",
 )
 EMPTY = Rule(
@@ -26,7 +26,7 @@ EMPTY = Rule(
 )
 COMMON = Rule(
     "W512",
-    "a name at the top that many packages would like to have",
+    "a name at the top that other packages use, too",
     why="`tests` or `docs` overwrites what another package installed there.",
     remedy="Move it into the package, or leave it out.",
 )
@@ -42,7 +42,7 @@ RUNS_CODE = Rule(
     severity=Severity.WARNING,
     why="Every start of the interpreter runs it, also of programs that never import the package. That is how packages "
     "attack, and how they slow down and break others.",
-    remedy="Run the code when the package is imported. If it has to be so, declare an exception.",
+    remedy="Run the code when the package is imported. If it is necessary, declare an exception.",
 )
 NAMES: Final = frozenset((
     ".eggs", ".nox", ".tox", ".venv", "app", "benchmark", "benchmarks", "bin", "build", "cli", "data", "dist", "doc",

@@ -20,14 +20,14 @@ from wheels.verify.settings import Settings
 DAMAGED = Rule(
     "W401",
     "a damaged ELF file",
-    why="It cannot be loaded, or not be trusted: what it says about itself is contradictory or cut off.",
-    remedy="Build it again; if it was edited (patchelf, strip), leave that out.",
+    why="It cannot be loaded or trusted: its headers contradict each other, or are cut off.",
+    remedy="Build it again. If patchelf or strip edited it, leave that step out.",
 )
 LAYOUT = Rule(
     "W402",
     "program headers that the loader cannot follow",
     why="Segments must be in order, apart from each other, and lie in the file as they do in memory, page by page.",
-    remedy="Link it again; if it was edited (patchelf, strip), leave that out.",
+    remedy="Link it again. If patchelf or strip edited it, leave that step out.",
 )
 TEXTREL = Rule(
     "W403",
@@ -49,7 +49,7 @@ WRITABLE_CODE = Rule(
 )
 INTERPRETER = Rule(
     "W406",
-    "a loader that other systems do not have at this place",
+    "a loader that other systems do not have at this path",
     why="A program names its loader by an absolute path, which the ABI of its CPU fixes.",
     remedy="Link with the system's own loader: patchelf --set-interpreter, or the linker's --dynamic-linker.",
 )
@@ -64,14 +64,14 @@ SONAME = Rule(
     "W408",
     "a library whose SONAME no file of its directory has",
     severity=Severity.WARNING,
-    why="What is linked with it needs it by that name, and the loader looks for a file of that name.",
+    why="Programs that link it need it by that name, and the loader looks for a file of that name.",
     remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
 )
 ABSOLUTE = Rule(
     "W411",
     "a search path that depends on the machine",
     why="An absolute entry leads to whatever is there on the user's machine, whoever put it there.",
-    remedy="Write entries that begin with $ORIGIN, and nothing else.",
+    remedy="Write only entries that begin with $ORIGIN.",
 )
 EMPTY = Rule(
     "W412",
@@ -101,7 +101,7 @@ TOO_NEW = Rule(
 MACHINE = Rule(
     "W416",
     "for another CPU than the tag says",
-    why="It can be neither loaded nor run where the wheel is installed.",
+    why="The machines that the wheel is installed on can neither load nor run it.",
     remedy="Drop the file, or build it for the CPU of the tag.",
 )
 STATIC = Rule(

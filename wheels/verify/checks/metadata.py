@@ -65,7 +65,7 @@ DESCRIPTION = Rule(
 )
 ABSENT_MODULE = Rule(
     "W310",
-    "an entry point of a module that there is not",
+    "an entry point of a module that does not exist",
     why="The command is installed, and ends with ModuleNotFoundError; a plugin cannot be loaded.",
     remedy="Correct the name, or package the module.",
 )

@@ -16,19 +16,19 @@ SPECIAL = Rule(
     "W108",
     "a link or another special file",
     why="Wheels have no links: pip writes a file that holds the link's text (PEP 427).",
-    remedy="Package what the link leads to, or a launcher or forwarder in its place.",
+    remedy="Package the file that the link leads to, or replace it by a launcher or forwarder.",
 )
 OUTSIDE = Rule(
     "W109",
-    "a path that leads out of the place of installation, or is not a valid path",
+    "a path that leads out of site-packages, or is not valid",
     why="Absolute paths, `..`, backslashes, empty parts and control characters are refused or mean something else on "
     "another system.",
     remedy="Give the file a plain relative path with `/` between its parts.",
 )
 CLASH = Rule(
     "W110",
-    "paths that some file systems take for one",
-    why="On macOS and Windows upper and lower case are one; a file and a directory of one name cannot both be.",
+    "paths that are the same on some file systems",
+    why="macOS and Windows ignore upper and lower case. A file and a directory cannot have the same name.",
     remedy="Rename one of the files.",
 )
 LONG = Rule(
@@ -40,7 +40,7 @@ LONG = Rule(
 )
 MODE = Rule(
     "W112",
-    "permissions that should not be",
+    "permissions that are not allowed",
     severity=Severity.WARNING,
     why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel. "
     "Windows has no such permissions.",

@@ -19,7 +19,7 @@ from wheels.verify.windows import PLATFORMS, is_debug_runtime, is_for_windows
 DAMAGED = Rule(
     "W421",
     "a damaged DLL or EXE",
-    why="Windows cannot load it, or what it says about itself is contradictory or cut off.",
+    why="Windows cannot load it, or its headers contradict each other, or are cut off.",
     remedy="Build it again; see whether a tool has edited it since.",
 )
 OTHER_SYSTEM = Rule(

@@ -39,7 +39,7 @@ CHANGED = Rule(
 )
 FORM = Rule(
     "W206",
-    "a line of RECORD is not as it should be",
+    "a line of RECORD is not valid",
     why="Three fields: a path as in the archive, once; `sha256=` (or better) with urlsafe base64 without padding; the "
     "size in bytes. The lines of RECORD itself and of its signatures have the path alone.",
     remedy=REMEDY,

@@ -28,7 +28,7 @@ TAGS = Rule(
 )
 PURELIB = Rule(
     "W306",
-    "Root-Is-Purelib or the tag hides what the wheel holds",
+    "Root-Is-Purelib or the tag contradicts the wheel's content",
     why="A wheel with libraries is for one platform: its root is platlib and its tag names the platform.",
     remedy="Build it as a platform wheel.",
 )

@@ -33,7 +33,7 @@ DAMAGED: Final = Rule(
 WRONG_PACKAGE: Final = Rule(
     "D105",
     "device code for another target than its package is for",
-    why="Who installs the package for the one GPU does not need it, and who has the other does not get it.",
+    why="Users of the package's GPU do not need it, and users of the other GPU do not get it.",
     remedy="Move the file to the package of its target.",
 )
 NO_ARCHIVE: Final = Rule(
@@ -44,9 +44,9 @@ NO_ARCHIVE: Final = Rule(
 )
 OTHER_CODE: Final = Rule(
     "D107",
-    "device code that no GPU can load which the package is for",
+    "device code that no GPU of the package can load",
     severity=Severity.WARNING,
-    why="The package is to have code for certain GPUs and no other: all the rest is downloaded for nothing.",
+    why="The package is for certain GPUs only: users download the rest for nothing.",
     remedy="Slice the library for the target of its package, as the layout `thin` does, or build it for that alone.",
 )
 NARROW: Final = Rule(
@@ -59,13 +59,13 @@ NARROW: Final = Rule(
 LACKS_BASE: Final = Rule(
     "D110",
     "an offered GPU target lacks the libraries that nearly all others have",
-    why="Who installs for such a GPU gets packages that hardly anything works with.",
+    why="Users of such a GPU get packages with which hardly any program works.",
     remedy="Do not offer the target, or build these libraries for it.",
 )
 ENTRIES: Final = Rule(
     "D111",
     "a library asks for other bundles than its archives of device code have",
-    why="HIP looks for each bundle by its number: kernels of those that are not there fail on every GPU.",
+    why="HIP looks for each bundle by its number: kernels of missing bundles fail on every GPU.",
     remedy="Split the library again with a tool that numbers bundles as its wrappers do, or leave its code inside.",
 )
 NOT_CHOSEN: Final = Rule(

@@ -20,13 +20,13 @@ BROKEN = Rule(
 DANGLING = Rule(
     "S152",
     "a link of the development tree leads nowhere",
-    why="It is not made, and what compiles, links or runs through it fails.",
-    remedy="Ship what it leads to, or leave it out.",
+    why="The link is not made: compiling, linking or running through it fails.",
+    remedy="Ship the file that it leads to, or leave the link out.",
 )
 NOT_MIRRORED = Rule(
     "S153",
     "a file of a runtime package is not in the development tree",
-    why="Those who build against the tree do not find the file there, although it is installed.",
+    why="Builds against the tree do not find the file, although it is installed.",
     remedy="Make both packages from the same artifacts.",
 )
 SECOND_COPY = Rule(

@@ -118,7 +118,7 @@ ELSEWHERE = Rule(
 )
 SYMBOL = Rule(
     "S176",
-    "a function is missing from the DLL that is taken",
+    "the DLL that is loaded lacks a function",
     why="Windows stops: `The procedure entry point could not be located`. The file was linked with another DLL.",
     remedy="Ship the DLL that the file was built with, or build the file with the DLL that ships.",
 )

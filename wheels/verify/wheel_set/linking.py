@@ -53,7 +53,8 @@ def system_names(package: Package, settings: Settings) -> Callable[[str], bool]:
 MISSING = Rule(
     "S101",
     "a needed library is nowhere in the set",
-    why="The loader stops at the first library (DT_NEEDED) that it does not find: whatever brings this file fails.",
+    why="The loader stops at the first library (DT_NEEDED) that it does not find: every program that loads this "
+    "file fails.",
     remedy="Add the library to a package, or RPATH entries that lead to it. If users must have it, declare it: in "
     "externals of sdk_wheel, else in system_libraries.",
 )
@@ -65,20 +66,20 @@ NOT_REQUIRED = Rule(
 )
 ONLY_THROUGH_LOADER = Rule(
     "S103",
-    "a needed library is found only on behalf of those who load the file",
+    "a needed library is found only through the RPATH of the file's users",
     severity=Severity.WARNING,
     why="By itself the file cannot be loaded: only its users have the RPATH entries that lead to the library.",
     remedy="Give the file RPATH entries of its own that lead to the library.",
 )
 VERSION = Rule(
     "S111",
-    "a symbol version is missing from the library that is taken",
+    "the library that is loaded lacks a symbol version",
     why="The loader stops: `version … not found`. The file was linked against another version of the library.",
     remedy="Ship the library that the file was built with, or build the file against the library that ships.",
 )
 UNVERSIONED = Rule(
     "S112",
-    "symbol versions are wanted of a library that has none",
+    "a file needs symbol versions, and the library has none",
     severity=Severity.WARNING,
     why="The file was linked against another build of the library; the loader binds whatever has the name.",
     remedy="Ship the library that the file was built with.",
@@ -87,7 +88,7 @@ NOT_THERE = Rule(
     "S141",
     "a library that may be opened at run time is nowhere in the set",
     severity=Severity.WARNING,
-    why="What opens it by this name fails, or does without it, or takes whatever the machine has.",
+    why="A program that opens it by this name fails, works without it, or loads another one from the machine.",
     remedy="Ship the library under this name, or say in opened_libraries why it need not be there.",
 )
 

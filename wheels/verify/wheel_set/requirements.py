@@ -23,7 +23,7 @@ UNSATISFIED = Rule(
 )
 NO_EXTRA = Rule(
     "S132",
-    "a requirement asks for an extra that there is not",
+    "a requirement names an extra that does not exist",
     why="Installers warn, and go on without what the extra should bring.",
     remedy="Correct the name of the extra, or let the distribution offer it.",
 )
@@ -99,7 +99,7 @@ def _pinned(pin: str, extra: str) -> Requirement:
 
 UNREADABLE = Rule(
     "S134",
-    "a distribution does not say what it is, or what it selects",
+    "metadata of a distribution, or data of the selector, cannot be read",
     why="Nothing that depends on it can be checked, and installing it fails.",
     remedy="Build the distribution again, with metadata and `_distributions.json` as the rules write them.",
 )
@@ -113,7 +113,7 @@ NOT_SELECTED = Rule(
 DEFAULT_TARGET = Rule(
     "S138",
     "the selector's default target cannot work",
-    why="It is what everybody gets whose machine shows no GPU at installation, such as those who build images.",
+    why="Everybody gets it who installs on a machine without a visible GPU, for example in the build of an image.",
     remedy="Name another target as the default, or publish what this one needs.",
 )
 

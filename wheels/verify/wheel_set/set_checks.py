@@ -56,7 +56,7 @@ def _is_licence(wheel: Wheel, path: str) -> bool:
 STARTS_NOTHING = Rule(
     "S124",
     "a launcher starts nothing that can be executed",
-    why="Whoever calls the program gets an error of the launcher's.",
+    why="Users who call the program get an error of the launcher.",
     remedy="Package the program that the link leads to, with mode 0755, in this package or a package that it requires.",
 )
 LAUNCHER: Final = "launcher"
