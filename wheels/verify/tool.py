@@ -13,7 +13,7 @@ from typing import Final
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
 from wheels.verify import registry, report
-from wheels.verify.engine import MAX_PROCESSES, Outcome, Request, verify
+from wheels.verify.engine import Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
 from wheels.verify.finding import Severity
 from wheels.verify.settings import Settings, make_settings, read_config
@@ -68,7 +68,6 @@ def parser() -> CommandParser:
     result.add_argument("--no-set", action="store_true", help="check each wheel alone, not the set")
     result.add_argument("--all", action="store_true", help="list every file, and findings that exceptions excuse")
     result.add_argument("--sarif", type=Path, metavar="FILE", help="also write the findings as SARIF 2.1.0 (JSON)")
-    result.add_argument("--processes", type=int, default=MAX_PROCESSES, metavar="N", help="use at most N processes")
     return result
 
 
@@ -87,7 +86,6 @@ def make_request(arguments: argparse.Namespace) -> Request:
         targets=tuple(dict.fromkeys(arguments.target)),
         others=tuple(arguments.others),
         last_release=tuple(arguments.last_release),
-        processes=arguments.processes,
     )
 
 
