@@ -7,7 +7,7 @@ load("//packaging:packages.bzl", "DEVEL_ARTIFACTS", "PACKAGES", "PLATFORMS", "PR
 load("//packaging:selection.bzl", "default_target", "of_devel")
 load("//packaging:selector.bzl", "selector_targets")
 load("//rules:rocm.bzl", "rocm_coverage")
-load("//rules:sdk.bzl", "sdk_index", "sdk_reports")
+load("//rules:sdk.bzl", "sdk_index", "sdk_provenance", "sdk_reports")
 
 visibility(["//packaging", "//tests/..."])
 
@@ -148,7 +148,7 @@ def _for_platform(targets, windows_targets):
         no_match_error = "there are no artifacts for this platform; for Windows, set --repo_env=ROCM_WINDOWS_ARTIFACTS_DIR=/absolute/directory",
     )
 
-def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, windows = None):
+def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, windows = None, environment = {}, commit = ""):
     """Declares plans, wheels, the selector and the directory with all of them.
 
     Args:
@@ -158,6 +158,8 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, window
         dist_targets: GPU targets in order of preference, as dist_info.json has them.
         thin: for packages of single targets out of families' artifacts: what `thin_selection` returns.
         windows: for packages for Windows beside those for Linux: what `windows_selection` returns, or None.
+        environment: variables of repositories that decide what is built, for statements.
+        commit: the commit that is built, for statements; empty if it is not known.
     """
     packages = _package_targets(name, "linux", artifacts, split, thin)
     targets, groups = packages.targets, {target: members for target, members in packages.by_name.items() if members != [target]}
@@ -188,6 +190,13 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, window
     distributions = _for_platform(_wheels(packages) + windows_wheels + [selector.sdist], windows_wheels + [selector.sdist] if windows else [])
     distributions += select({_WITH_VARIANTS: selector.variants, "//conditions:default": []})
     native.filegroup(name = name + "all_wheels", srcs = distributions + [selector.static_wheel], visibility = ["//visibility:public"])
+    sdk_provenance(
+        name = name + "provenance",
+        commit = commit,
+        distributions = distributions + [selector.static_wheel],
+        environment = environment,
+        visibility = ["//visibility:public"],
+    )
     sdk_index(
         name = name + "dist",
         distributions = distributions,

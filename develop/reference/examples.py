@@ -56,6 +56,7 @@ EXAMPLES: Final = {
     "sdk_install_test": Example(_WHEELS, "install_test"),
     "sdk_layer": Example(_TWO, "core_layer"),
     "sdk_package": Example(_TWO, "runtime"),
+    "sdk_provenance": Example("packaging/rocm_packages.bzl"),
     "sdk_reports": Example("examples/another_sdk/wheels/packages.bzl", "reports"),
     "sdk_requiring_wheel": Example("tests/mini/requiring_wheel/BUILD.bazel", "requiring"),
     "sdk_runtime": Example("examples/another_sdk/wheels/packages.bzl", "libraries"),

@@ -38,12 +38,12 @@ def written(ctx):
     """Returns the label that the user wrote: the macro's, if this target is hidden behind a macro.
 
     Args:
-        ctx: the rule context.
+        ctx: the context of a rule or an aspect.
 
     Returns:
         Label.
     """
-    for tag in ctx.attr.tags:
+    for tag in getattr(ctx.attr, "tags", []):
         if tag.startswith(_PART_OF):
             return ctx.label.same_package_label(tag.removeprefix(_PART_OF))
     return ctx.label
