@@ -192,6 +192,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, window
     native.filegroup(name = name + "all_wheels", srcs = distributions + [selector.static_wheel], visibility = ["//visibility:public"])
     sdk_provenance(
         name = name + "provenance",
+        artifacts_variable = "ROCM_ARTIFACTS_DIR",
         commit = commit,
         distributions = distributions + [selector.static_wheel],
         environment = environment,

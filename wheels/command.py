@@ -15,7 +15,8 @@ COMMANDS: Final = {
     "split": ("split.tool", "make small wheels, one per GPU, out of a wheel for many GPUs"),
     "require-sdk": ("require_sdk.rocm", "let a wheel use an SDK's packages instead of bundled copies"),
     "channel": ("channel.tool", "publish builds in streams; each stream is an index for pip and uv"),
-    "code": ("code.tool", "list the GPU code in wheels and libraries, or extract it"),
+    "rebuild": ("rebuild.tool", "build a wheel again from what its statement says, and compare"),
+    "code": ("code.tool", "list the GPU code in wheels and libraries"),
 }
 USAGE: Final = "usage: rocm-wheels COMMAND …"
 EXAMPLES: Final = """examples:

@@ -43,7 +43,9 @@ def test_help_lists_all_commands(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_command_that_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["splt"]) == 2
-    assert "splt: no such command; expected verify, split, require-sdk, channel, code" in capsys.readouterr().err
+    assert (
+        "splt: no such command; expected verify, split, require-sdk, channel, rebuild, code" in capsys.readouterr().err
+    )
 
 
 def test_a_reader_that_has_enough_is_no_error(capfd: pytest.CaptureFixture[str]) -> None:

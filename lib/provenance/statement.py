@@ -87,10 +87,13 @@ class Statement:
     """Variables that repositories read, and SOURCE_DATE_EPOCH."""
     materials: tuple[Material, ...]
     """Sorted by name; names are unique."""
+    artifacts_variable: str = ""
+    """The variable that names the directory of artifacts, if there is one."""
 
     def document(self) -> dict[str, Any]:
         """Return the Statement of in-toto."""
         parameters = {
+            "artifactsVariable": self.artifacts_variable,
             "distribution": self.distribution,
             "environment": dict(sorted(self.environment.items())),
             "provenance": self.provenance,
@@ -145,6 +148,7 @@ def parse_statement(content: bytes, where: str) -> Statement:
             dict(given["settings"]),
             dict(given["environment"]),
             tuple(Material.of(one) for one in definition["resolvedDependencies"]),
+            given["artifactsVariable"],
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ToolError(

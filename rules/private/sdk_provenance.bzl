@@ -103,6 +103,7 @@ def _statement(ctx, target, interpreter):
         tool = ctx.attr._statement,
         inputs = {"digest": info.digest, "material": depset(interpreter, transitive = [materials.artifacts])},
         values = {
+            "artifacts_variable": ctx.attr.artifacts_variable,
             "commit": ctx.attr.commit,
             "distribution": shown(target.label),
             "environment": ctx.attr.environment,
@@ -132,6 +133,7 @@ its digest. It is equal if these are equal. For each distribution there is an ou
 distribution and its statement; `rocm-wheels rebuild` builds that. Statements are signed later, outside of the build.""",
     implementation = _sdk_provenance_impl,
     attrs = {
+        "artifacts_variable": attr.string(doc = "The variable of repositories that names the directory of artifacts, if there is one: `rebuild` sets it."),
         "commit": attr.string(doc = "The commit that is checked out, from the extension `git` or `rocm`; empty if it is not known."),
         "distributions": attr.label_list(mandatory = True, providers = [DistributionInfo], aspects = [_materials], doc = "The distributions."),
         "environment": attr.string_dict(doc = "Variables of repositories that decide what is built, with their values: `SDK_TARGETS`."),

@@ -21,6 +21,7 @@ class Arguments:
     file: list[str]  #: FILE=PATH: further files, by their paths in the build.
     setting: dict[str, str]  #: Build settings.
     environment: dict[str, str]  #: Variables of repositories.
+    artifacts_variable: str  #: The variable that names the directory of artifacts, or empty.
     commit: str  #: The commit of the workspace, empty if it is not known.
     output: Path
 
@@ -44,6 +45,7 @@ def state(args: Arguments) -> None:
         settings=args.setting,
         environment=args.environment | ({"SOURCE_DATE_EPOCH": epoch} if epoch else {}),
         materials=unique_materials(materials),
+        artifacts_variable=args.artifacts_variable,
     ).write(str(args.output))
 
 

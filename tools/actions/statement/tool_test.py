@@ -21,7 +21,13 @@ def stated(folder: Path, *more: str) -> bytes:
     (folder / "README.md").write_bytes(b"read me")
     argv = ["--label=//my:provenance", "--distribution=//my:acme", f"--digest={folder / 'digest.json'}"]
     argv += [f"--material={folder / 'core.json'}", f"--file=my/README.md={folder / 'README.md'}"]
-    argv += ["--setting=//my:version=1.0", "--environment=ROCM_TARGETS=", f"--output={folder / 'output.json'}", *more]
+    argv += [
+        "--setting=//my:version=1.0",
+        "--environment=ROCM_TARGETS=",
+        "--artifacts-variable=",
+        f"--output={folder / 'output.json'}",
+        *more,
+    ]
     assert main(argv) == 0
     return (folder / "output.json").read_bytes()
 
