@@ -136,6 +136,7 @@ CHECKS: tuple[Check, ...] = (
     steps.with_pytest(
         "unseen-edits", "edits that keep size and mtime, under a running server", f"{BUILDS}/unseen_edits_test.py"
     ),
+    steps.with_pytest("rebuild", "wheels of a channel, built again by somebody else", f"{BUILDS}/rebuild_test.py"),
     steps.with_pytest("workers", "persistent workers make what a sandbox makes", f"{BUILDS}/workers_test.py"),
     steps.with_pytest("versions", "versions, layouts and targets, through real builds", f"{BUILDS}/versions_test.py"),
     Check("channel", "channels in a directory and in S3, with kills, faults and clients", steps.channel, holds=""),

@@ -98,6 +98,8 @@ class Distribution:
     uploaded: int | None = None
     #: Why it was withdrawn (PEP 592); "" if it was not.
     yanked: str = ""
+    #: SHA-256 of the provenance object beside it (PEP 740), in hex; "" if there is none.
+    provenance_sha256: str = ""
 
     @cached_property
     def needs(self) -> tuple[Need, ...]:

@@ -4,9 +4,9 @@
     project_document(index, "rocm", …)   simple/rocm/index.json
 
 Every file comes with its SHA-256, the Python versions that it is for, and for wheels the digest of the core metadata
-beside it (PEP 658), as `core-metadata` (PEP 714). A file that was withdrawn says why (PEP 592). JSON says also how big
-it is, since when it is there, and which versions there are (PEP 700). Beside wheel variants, pages have the file that
-lists them (PEP 825).
+beside it (PEP 658), as `core-metadata` (PEP 714). A file that was withdrawn says why (PEP 592), and a file with
+provenance where to find it (PEP 740). JSON says also how big it is, since when it is there, and which versions there
+are (PEP 700). Beside wheel variants, pages have the file that lists them (PEP 825).
 
 The old name of that digest, `dist-info-metadata`, is left out for the sake of pip 22.3 to 23.1, which know no other: in
 JSON it makes them fail, in HTML it makes them download each wheel twice. Without it they do neither.
@@ -25,6 +25,8 @@ from lib.index.model import Distribution, Index, VariantList
 
 #: The version that has all that is said here. Clients warn of newer ones that they do not know.
 API_VERSION = "1.1"
+#: A provenance object lies at the address of its file with this behind it.
+PROVENANCE_SUFFIX = ".provenance"
 #: Directory of the API below an index.
 SIMPLE = "simple"
 
@@ -87,6 +89,8 @@ def file_anchor(distribution: Distribution, page: str) -> dom_tag:
         attributes["data-core-metadata"] = f"sha256={distribution.metadata_sha256}"
     if distribution.yanked:
         attributes["data-yanked"] = distribution.yanked
+    if distribution.provenance_sha256:
+        attributes["data-provenance"] = distribution.address(page) + PROVENANCE_SUFFIX
     return a(distribution.filename, attributes)
 
 
@@ -120,6 +124,8 @@ def _file_document(distribution: Distribution, page: str, upload_time: int) -> d
         document["core-metadata"] = {"sha256": distribution.metadata_sha256}
     if distribution.yanked:
         document["yanked"] = distribution.yanked
+    if distribution.provenance_sha256:
+        document["provenance"] = distribution.address(page) + PROVENANCE_SUFFIX
     return document
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from lib.common.program import ToolError, size_text
+from lib.index.simple_api import PROVENANCE_SUFFIX
 from lib.index.site_pages import page_order
 from wheels.channel.local_files import LocalFile
 from wheels.channel.locks import ChannelLock, locked
@@ -115,7 +116,7 @@ def _pages(
 
 
 def _send(place: Place, files: Sequence[LocalFile]) -> None:
-    """Send the files and core metadata that the store lacks."""
+    """Send the files, core metadata and provenance that the store lacks."""
     there = place.list(STORE) if files else {}
 
     def lacks(path: str, size: int) -> bool:
@@ -125,6 +126,9 @@ def _send(place: Place, files: Sequence[LocalFile]) -> None:
         path = one.file.path + METADATA_SUFFIX
         if one.metadata and lacks(path, len(one.metadata)):
             place.write(path, one.metadata)
+        path = one.file.path + PROVENANCE_SUFFIX
+        if one.provenance and lacks(path, len(one.provenance)):
+            place.write(path, one.provenance)
     missing = [one for one in files if lacks(one.file.path, one.file.size)]
     for number, one in enumerate(missing, 1):
         place.upload(one)

@@ -48,6 +48,8 @@ class LocalFile:
     """Core metadata of a wheel."""
     selector: str = ""
     """`_distributions.json`, if it has that."""
+    provenance: bytes = b""
+    """Its provenance object, if somebody has signed one."""
 
     def copy_to(self, output: BinaryIO) -> None:
         """Copy its bytes. Raises ToolError if they are not those that were read."""

@@ -26,6 +26,7 @@ from packaging.utils import canonicalize_name
 from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
+from lib.index.simple_api import PROVENANCE_SUFFIX
 from lib.variants.variant_format import INDEX_SUFFIX, variants_in
 from lib.wheel.machines import platforms
 
@@ -62,8 +63,8 @@ class File(Distribution):
         """The paths that the store has for it, with their SHA-256."""
         if self.url:
             return {}
-        own = {self.path: self.sha256}
-        return own | ({self.path + METADATA_SUFFIX: self.metadata_sha256} if self.metadata_sha256 else {})
+        beside = {METADATA_SUFFIX: self.metadata_sha256, PROVENANCE_SUFFIX: self.provenance_sha256}
+        return {self.path: self.sha256} | {self.path + end: digest for end, digest in beside.items() if digest}
 
     @property
     def is_variant_list(self) -> bool:

@@ -66,6 +66,14 @@ def _check_bytes(channel: Channel, files: Iterable[File]) -> None:
         raise FoundError("\n".join([*lines, "Published files never change, retired or not. Build another version"]))
 
 
+def _as_known(channel: Channel, one: LocalFile) -> LocalFile:
+    """Return a file with the provenance that the channel has of it: what is published never changes."""
+    known = channel.files.get(one.file.filename)
+    if known is None or known.provenance_sha256 == one.file.provenance_sha256:
+        return one
+    return replace(one, file=replace(one.file, provenance_sha256=known.provenance_sha256), provenance=b"")
+
+
 def add(
     channel: Channel,
     name: str,
@@ -81,6 +89,7 @@ def add(
     Raises FoundError for other bytes under a known name, for what nothing meets, and the other complaints of a build.
     """
     stream = channel.stream(name)
+    files = [_as_known(channel, one) for one in files]
     given = [*((one.file, one.directory) for one in files), *others]
     brought = {one.filename: directory for one, directory in given}
     described = [one for one, _ in given]

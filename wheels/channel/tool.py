@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from packaging.version import Version
+from securesystemslib.signer import Signer
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.common.documents import time_text
@@ -46,6 +47,7 @@ from wheels.channel.promotion.plan import Request, choose
 from wheels.channel.promotion.versions import withdraw
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
+from wheels.channel.statements import signed
 from wheels.channel.trust import Trust
 from wheels.trust.keys import load_public_key, signer
 
@@ -129,6 +131,12 @@ def parser() -> argparse.ArgumentParser:
         one.set_defaults(work=work)
         return one.add_argument
 
+    def sign_with(option: Any, *, required: bool = False) -> None:
+        text = "key in PEM that signs; with --sign-command, the public one"
+        option("--key", type=Path, required=required, metavar="FILE", help=text)
+        text = "signs instead: gets bytes on its standard input, and prints the signature, as it is or in base64"
+        option("--sign-command", default="", metavar="COMMAND", help=text)
+
     many: dict[str, Any] = {"action": "append", "default": []}
     option = command("init", _init, "make a channel, add streams, or write all pages again")
     one: dict[str, Any] = {"type": _stream_name, "metavar": "STREAM"}
@@ -146,7 +154,9 @@ def parser() -> argparse.ArgumentParser:
     option("--stream", required=True, help="the stream")
     option("--older", action="store_true", help="the build belongs to an older line, and need not sort last")
     option("--lock", type=Path, metavar="PYLOCK", help="pylock.toml with files that a closed stream also needs")
-    option("dist", nargs="*", type=Path, metavar="DIST", help="directory of distributions, or a distribution")
+    sign_with(option)
+    text = "directory of distributions, or of their statements, or a distribution"
+    option("dist", nargs="*", type=Path, metavar="DIST", help=text)
     option = command("retire", _retire, "retire old builds of a stream")
     option("--stream", required=True, help="the stream")
     option(
@@ -164,13 +174,9 @@ def parser() -> argparse.ArgumentParser:
     names = "only these packages, such as rocm or 'rocm-sdk-*' (default: all with the version)"
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--older", action="store_true", help="the release belongs to an older line, and need not sort last")
-    option(
-        "dist",
-        nargs="*",
-        type=Path,
-        metavar="DIST",
-        help="distributions that were built again, with the release's version",
-    )
+    sign_with(option)
+    text = "distributions that were built again, with the release's version"
+    option("dist", nargs="*", type=Path, metavar="DIST", help=text)
     option = command("withdraw", _withdraw, "withdraw (yank) a version: only users who pin it still get it (PEP 592)")
     option("version", type=_version, metavar="VERSION", help="the version")
     option("--stream", required=True, help="the stream")
@@ -178,9 +184,7 @@ def parser() -> argparse.ArgumentParser:
     option("--project", dest="projects", **many, metavar="NAME", help=names)
     option("--undo", action="store_true", help="offer it again")
     option = command("sign", _sign, "sign the state, so that others notice what is not yours", [waiting])
-    option("--key", type=Path, required=True, metavar="FILE", help="key in PEM; with --sign-command, the public one")
-    text = "signs instead: gets bytes on its standard input, and prints the signature, as it is or in base64"
-    option("--sign-command", default="", metavar="COMMAND", help=text)
+    sign_with(option, required=True)
     text = "how long clients take it for the newest state (default: 7d)"
     option("--expires", type=_seconds, default=7 * DAY, metavar="TIME", help=text)
     option = command("check", _check, "compare files, pages and requirements with the state", [])
@@ -233,6 +237,13 @@ def _init(place: Place, given: Namespace) -> int:
     return _carry_out(place, given, plan, new=NEW)
 
 
+def _signer(given: Namespace) -> Signer | None:
+    """Return what signs, if the command line names a key."""
+    if given.sign_command and not given.key:
+        raise CannotRunError("--sign-command: expected --key, too, with the public key of what it signs")
+    return signer(given.key, given.sign_command) if given.key else None
+
+
 def _add(place: Place, given: Namespace) -> int:
     sources = read_channel(place)[0].stream(given.stream).sources
     now = int(time.time())
@@ -245,7 +256,7 @@ def _add(place: Place, given: Namespace) -> int:
         return _carry_out(place, given, grow, lambda channel: keep(channel, given.stream, names, int(time.time())))
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         locked = fetch_locked(given.lock, Path(scratch)) if given.lock else ()
-        files = read_build(given.dist, locked)
+        files = signed(read_build(given.dist, locked), given.dist, _signer(given))
         return _carry_out(place, given, lambda channel: add(channel, given.stream, files, now, older=given.older))
 
 
@@ -265,7 +276,7 @@ def _promote(place: Place, given: Namespace) -> int:
     request = Request(given.stream, given.to, given.version, given.new, *options)
     now = int(time.time())
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
-        files = read_local(given.dist) if given.dist else []
+        files = signed(read_local(given.dist), given.dist, _signer(given)) if given.dist else []
         release = choose(read_channel(place)[0], request).prepare(place, files, Path(scratch))
         return _carry_out(place, given, lambda channel: release.plan(channel, now))
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, FoundError, exit_codes, run_command
 from lib.common.digest import file_sha256
+from lib.index.simple_api import PROVENANCE_SUFFIX
 from lib.provenance.statement import Statement, parse_statement
 from wheels.rebuild.bazel import Clone
 from wheels.rebuild.compare import compare_inputs, compare_members
-from wheels.trust.attestation import SUFFIX, verified_statement
+from wheels.trust.attestation import verified_statement
 from wheels.trust.keys import load_public_key
 
 
@@ -55,10 +56,12 @@ def _rebuild(path: Path, statement: Statement, clone: Clone) -> bool:
 
 def _verified(path: Path, given: Namespace) -> Statement:
     """Return the statement of a distribution. Raises FoundError if it is not signed, or of another file."""
-    where = given.statement or path.with_name(path.name + SUFFIX)
+    where = given.statement or path.with_name(path.name + PROVENANCE_SUFFIX)
     if not path.is_file() or not where.is_file():
         missing = path if not path.is_file() else where
-        raise CannotRunError(f"{missing}: no such file; expected a distribution, and the {SUFFIX} that its index lists")
+        raise CannotRunError(
+            f"{missing}: no such file; expected a file, and the {PROVENANCE_SUFFIX} that its index lists"
+        )
     statement = verified_statement(where.read_bytes(), load_public_key(given.trust), str(where))
     sha256 = file_sha256(path)
     if (statement.filename, statement.sha256) != (path.name, sha256):

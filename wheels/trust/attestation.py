@@ -18,10 +18,9 @@ from securesystemslib.signer import Key, Signature, Signer
 
 from lib.common.command import FoundError
 from lib.common.program import ToolError
+from lib.index.simple_api import PROVENANCE_SUFFIX
 from lib.provenance.statement import PAYLOAD_TYPE, Statement, parse_statement
 
-SUFFIX: Final = ".provenance"
-"""What the name of a provenance object has behind the name of its distribution."""
 _VERSION: Final = 1
 
 
@@ -50,7 +49,8 @@ def envelopes(content: bytes, where: str) -> list[Envelope]:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         signed = "is not signed" if b'"predicateType"' in content else f"is no provenance object of PEP 740: {error!r}"
         raise ToolError(
-            f"{where}: {signed}; expected a FILE{SUFFIX} that a channel lists. Sign it: rocm-wheels channel add --key"
+            f"{where}: {signed}; expected a FILE{PROVENANCE_SUFFIX} that a channel lists. Sign it with `rocm-wheels "
+            "channel add --key`"
         ) from None
 
 
