@@ -10,11 +10,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.testing.builds import WORKSPACE, Workspace, built, copy_workspace, remove_output_base
+from tests.e2e.testing.wheels_command import installed
 
 ARTIFACT = "core-hip_lib_generic"
 STAGE = f"{ARTIFACT}/core/clr/stage"
@@ -34,14 +36,27 @@ def lay_out(directory: Path, content: str) -> Path:
     return directory
 
 
-def wheels(*arguments: object, expected: int = 0, **variables: str) -> str:
-    """Run `rocm-wheels` under another umask; return what it prints."""
-    command = ["sh", "-c", 'umask 077 && exec "$0" "$@"', WORKSPACE / "bazel-bin/wheels/wheels", *arguments]
-    done = subprocess.run(
-        list(map(str, command)), env=os.environ | variables, stdout=subprocess.PIPE, text=True, check=False
-    )
-    assert done.returncode == expected, done.stdout
-    return done.stdout
+@dataclass(frozen=True)
+class Release:
+    """The folder of a channel, its key and what was built, and the command `rocm-wheels`."""
+
+    folder: Path
+    command: Path
+
+    def wheels(self, *arguments: object, expected: int = 0, **variables: str) -> str:
+        """Run the command under another umask; return what it prints."""
+        command = ["sh", "-c", 'umask 077 && exec "$0" "$@"', self.command, *arguments]
+        environment = os.environ | variables
+        done = subprocess.run(list(map(str, command)), env=environment, stdout=subprocess.PIPE, text=True, check=False)
+        assert done.returncode == expected, done.stdout
+        return done.stdout
+
+    def rebuild(self, clone: Workspace, artifacts: Path, *patterns: str, expected: int = 0) -> str:
+        """Build distributions of the channel again."""
+        files = [path for pattern in patterns for path in (self.folder / "channel/files").glob(f"*/{pattern}")]
+        assert len(files) == len(patterns), files
+        options = f"--trust={self.folder / 'key.pub'}", f"--workspace={clone.directory}", f"--artifacts={artifacts}"
+        return self.wheels("rebuild", *files, *options, "--", "--jobs=3", expected=expected, **ELSEWHERE)
 
 
 @pytest.fixture(name="clone", scope="module")
@@ -54,46 +69,38 @@ def _clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
     remove_output_base(output_base)
 
 
-@pytest.fixture(name="store", scope="module")
-def _store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Publish a build with signed statements; return the folder of key, channel and artifacts."""
+@pytest.fixture(name="release", scope="module")
+def _release(tmp_path_factory: pytest.TempPathFactory) -> Release:
+    """Publish a build with signed statements."""
     folder = tmp_path_factory.mktemp("release")
+    release = Release(folder, installed(folder / "environment"))
     subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", folder / "key.pem"], check=True)
     subprocess.run(["openssl", "pkey", "-in", folder / "key.pem", "-pubout", "-out", folder / "key.pub"], check=True)
     first = Workspace(artifacts=lay_out(folder / "artifacts", "one"), environment=COMMIT)
-    built(first.build("//packaging:dist", "//packaging:provenance", "//wheels"))
+    built(first.build("//packaging:dist", "//packaging:provenance"))
     for name in ("dist", "provenance"):
         shutil.copytree(WORKSPACE / "bazel-bin/packaging" / name, folder / name)
-    channel = f"--channel={folder / 'channel'}"
-    wheels("channel", "init", channel, "--stream=stable")
-    key = f"--key={folder / 'key.pem'}"
-    wheels("channel", "add", channel, "--stream=stable", key, folder / "dist", folder / "provenance")
-    wheels("channel", "check", channel)
-    return folder
+    channel, key = f"--channel={folder / 'channel'}", f"--key={folder / 'key.pem'}"
+    release.wheels("channel", "init", channel, "--stream=stable")
+    release.wheels("channel", "add", channel, "--stream=stable", key, folder / "dist", folder / "provenance")
+    release.wheels("channel", "check", channel)
+    return release
 
 
-def rebuilt(store: Path, clone: Workspace, artifacts: Path, *patterns: str, expected: int = 0) -> str:
-    """Build distributions of the store again."""
-    files = [path for pattern in patterns for path in (store / "channel/files").glob(f"*/{pattern}")]
-    assert len(files) == len(patterns), files
-    options = f"--trust={store / 'key.pub'}", f"--workspace={clone.directory}", f"--artifacts={artifacts}"
-    return wheels("rebuild", *files, *options, "--", "--jobs=3", expected=expected, **ELSEWHERE)
-
-
-def test_the_same_bytes_elsewhere(store: Path, clone: Workspace, tmp_path: Path) -> None:
+def test_the_same_bytes_elsewhere(release: Release, clone: Workspace, tmp_path: Path) -> None:
     artifacts = lay_out(tmp_path / "artifacts of somebody", "one")
-    said = rebuilt(store, clone, artifacts, "rocm_sdk_core-*.whl", "rocm-*.tar.gz").splitlines()
+    said = release.rebuild(clone, artifacts, "rocm_sdk_core-*.whl", "rocm-*.tar.gz").splitlines()
     assert len(said) == 2, said
     assert all(": the same bytes, sha256 " in line for line in said), said
     statements = sorted((clone.directory / PROVENANCE).glob("*.json"))
     assert len(statements) == 2
     for path in statements:
-        assert path.read_bytes() == (store / "provenance" / path.name).read_bytes(), path.name
+        assert path.read_bytes() == (release.folder / "provenance" / path.name).read_bytes(), path.name
 
 
-def test_another_file_in_an_artifact(store: Path, clone: Workspace, tmp_path: Path) -> None:
+def test_another_file_in_an_artifact(release: Release, clone: Workspace, tmp_path: Path) -> None:
     artifacts = lay_out(tmp_path / "artifacts", "two")
-    said = rebuilt(store, clone, artifacts, "rocm_sdk_core-*.whl", expected=1)
+    said = release.rebuild(clone, artifacts, "rocm_sdk_core-*.whl", expected=1)
     members, _, causes = said.partition("These inputs differ:\n")
     assert "  _rocm_sdk_core/lib/data: expected sha256 " in members
     assert "share/more" not in members
