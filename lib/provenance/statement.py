@@ -140,6 +140,9 @@ def parse_statement(content: bytes, where: str) -> Statement:
             raise ValueError(f"has the types {types}")
         definition = document["predicate"]["buildDefinition"]
         given = definition["externalParameters"]
+        labels = [given["distribution"], given["provenance"], *given["settings"]]
+        if wrong := [one for one in labels if not one.startswith(("//", "@"))]:
+            raise ValueError(f"{wrong[0]} is no label")  # It would be an option of Bazel.
         return Statement(
             subject["name"],
             subject["digest"][FILE],

@@ -1,6 +1,7 @@
 """Statements are equal bytes for equal materials, are read again, and say what they are not."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -40,6 +41,12 @@ def test_it_is_read_again() -> None:
 def test_something_else_is_refused(content: bytes) -> None:
     with pytest.raises(ToolError, match=r"^there: is not a statement of these rules: .* Build it with sdk_provenance"):
         parse_statement(content, "there")
+
+
+def test_an_option_of_bazel_is_no_setting() -> None:
+    document = replace(STATEMENT, settings={"run_under": "/bin/evil"}).document()
+    with pytest.raises(ToolError, match="run_under is no label"):
+        parse_statement(json.dumps(document).encode(), "there")
 
 
 def test_materials_are_sorted_and_unique() -> None:

@@ -150,7 +150,7 @@ def _no_statement(release: Release) -> None:
     ("plant", "status", "said"),
     [
         (_other_wheel, 1, "Somebody has changed or mixed them: fetch both again"),
-        (_no_statement, 2, "acme-1.0-py3-none-linux_x86_64.whl.provenance: no such file; expected a distribution"),
+        (_no_statement, 2, "acme-1.0-py3-none-linux_x86_64.whl.provenance: no such file; expected a file"),
     ],
 )
 def test_what_is_refused_before_anything_is_built(
