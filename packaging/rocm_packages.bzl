@@ -196,6 +196,7 @@ def rocm_packages(name, artifacts, split, dist_targets = [], thin = None, window
         commit = commit,
         distributions = distributions + [selector.static_wheel],
         environment = environment,
+        tags = ["manual"],
         visibility = ["//visibility:public"],
     )
     sdk_index(
