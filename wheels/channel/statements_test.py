@@ -90,3 +90,14 @@ def test_a_statement_of_other_bytes_is_refused(tmp_path: Path, dist: Path, capsy
 def test_a_command_needs_its_key(tmp_path: Path, dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert add(tmp_path, "--sign-command=sign", dist) == 2
     assert "--sign-command: expected --key, too" in capsys.readouterr().err
+
+
+def test_a_promotion_signs_what_was_built_again(tmp_path: Path) -> None:
+    channel = f"--channel={tmp_path / 'channel'}"
+    assert main(["init", channel, "--stream=rc", "--stream=stable"]) == 0
+    assert add(tmp_path, build(tmp_path / "rc", "1.0rc1"), stream="rc") == 0
+    release = build(tmp_path / "release", "1.0")
+    state(release, tmp_path / "provenance")
+    given = [*signing(tmp_path), str(release), str(tmp_path / "provenance")]
+    assert main(["promote", channel, "1.0rc1", "--from=rc", "--to=stable", *given]) == 0
+    assert listed(tmp_path, "stable").keys() == {path.name for path in release.rglob("*.whl")}
