@@ -82,12 +82,15 @@ class Distributions:
     def pins(self) -> dict[str, list[str]]:
         """Return what each extra can come to require, of all targets together, as `name==version`.
 
-        The key "" has what is required always.
+        The key "" has what is required always. What some platforms lack has a marker (PEP 508) behind `; `.
         """
         by_role: dict[str, list[str]] = {}
         by_target: dict[str, list[str]] = {}
+        platforms = {platform: one.selected() for platform, one in self.platforms.items()}
         for distribution, (role, target) in self.selected().items():
-            pin = f"{distribution}=={self.version}"
+            there = [f'sys_platform == "{name}"' for name, selected in platforms.items() if distribution in selected]
+            marker = f"; {' or '.join(there)}" if len(there) < len(platforms) else ""
+            pin = f"{distribution}=={self.version}{marker}"
             by_role.setdefault(role, []).append(pin)
             if target:
                 by_target.setdefault(target, []).append(pin)

@@ -49,6 +49,14 @@ def test_a_build_for_two_platforms() -> None:
     assert known.selected().keys() == parse_distributions(json.dumps(SPLIT)).selected().keys()
     assert known.on("win32").selected() == {"sdk-core": ("core", ""), "sdk-device-gfx1100": ("device", "gfx1100")}
     assert known.on("darwin") is known
+    linux = {"default_target": "gfx1100", "packages": list(SPLIT["packages"]), "targets": SPLIT["targets"]}
+    pins = parse_distributions(json.dumps(SPLIT | {"platforms": {"linux": linux, "win32": windows}})).pins()
+    assert pins[""] == ["sdk-core==7.0"]
+    assert pins["device-all"] == [
+        'sdk-libraries==7.0; sys_platform == "linux"',
+        "sdk-device-gfx1100==7.0",
+        'sdk-device-gfx90a==7.0; sys_platform == "linux"',
+    ]
 
 
 @pytest.mark.parametrize(

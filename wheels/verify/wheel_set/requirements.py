@@ -94,7 +94,9 @@ def selected_requirements(selector: Distributions) -> dict[str, list[Requirement
 
 
 def _pinned(pin: str, extra: str) -> Requirement:
-    return Requirement(f'{pin}; extra == "{extra}"' if extra else pin)
+    name, _, marker = pin.partition("; ")
+    markers = [*([f"({marker})"] if marker else []), *([f'extra == "{extra}"'] if extra else [])]
+    return Requirement("; ".join([name, *([" and ".join(markers)] if markers else [])]))
 
 
 UNREADABLE = Rule(
