@@ -9,6 +9,7 @@ A real server (`swift_server`) shows that the protocol is right; it does not kno
 
 import base64
 import hashlib
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -137,6 +138,12 @@ class BucketHandler(BaseHTTPRequestHandler):
         found = self.bucket.objects.get(self.key)
         if found is None:
             self.error(404, "NoSuchKey")
+            return
+        if asked := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):  # So big objects are read.
+            size, first = len(found.content), int(asked[1])
+            part = found.content[first : int(asked[2] or size) + 1]
+            where = {"Content-Range": f"bytes {first}-{first + len(part) - 1}/{size}"}
+            self.answer(206, part, ETag=found.etag, **found.headers, **where)
             return
         self.answer(200, found.content, ETag=found.etag, **found.headers)
 
