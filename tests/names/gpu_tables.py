@@ -120,7 +120,7 @@ def starlark_cases() -> str:
     names = sorted({*known[::EACH], *MORE_NAMES})
     cases = "".join(f'    "{one}": {json.dumps([other for other in names if overlap(one, other)])},\n' for one in names)
     return (
-        f'"""Which names of GPU targets and families have a GPU in common.\n\n{_NOTE}\n"""\n\n'
+        f'"""Lists which names of GPU targets and families have a GPU in common.\n\n{_NOTE}\n"""\n\n'
         'visibility(["//tests/analysis"])\n\n'
         f"OVERLAPS = {{\n{cases}}}\n"
     )

@@ -37,7 +37,7 @@ def test_without_a_command_it_explains_itself(shared_environment: Environment) -
 
 
 @pytest.mark.parametrize(
-    "command", ["", "version", "list", "targets", "path", "env", "init", "init-py", "test", "doctor"]
+    "command", ["", "version", "targets", "path", "env", "init", "init-py", "test", "doctor"]
 )
 def test_the_help_fits_a_terminal(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

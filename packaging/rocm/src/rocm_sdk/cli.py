@@ -246,8 +246,8 @@ def _add_checking(subparsers: Subparsers) -> None:
         "test",
         commands.run_test,
         "check the installation, file by file; needs no GPU",
-        "Versions, RECORD, that each library loads and each console script answers, preloading, and the\n"
-        "development tree, which is made if need be.",
+        "Checks versions and RECORD, loads each library, starts each console script,\n"
+        "preloads, and checks the development tree, which it makes if necessary.",
         "  rocm-sdk test\n  rocm-sdk test -k library:\n  rocm-sdk test --quick --json",
     )
     test.add_argument("-k", dest="pattern", default="", metavar="TEXT", help="only checks whose name contains TEXT")

@@ -99,7 +99,7 @@ def check_record(package: InstalledPackage, quick: bool = False) -> str:
     faults = find_changed(package, rows, quick)
     if faults:
         raise FailureError(
-            f"{len(faults)} of {len(rows)} files are not as RECORD says, such as {faults[0]}. Reinstall it: "
+            f"{len(faults)} of {len(rows)} files are not as RECORD says: {faults[0]}. Reinstall it: "
             f"{reinstall(package)}"
         )
     return f"{len(rows)} files"
