@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Sub-commands of commands.
 NESTED = [
     *(f"channel {name}" for name in ("init", "add", "retire", "promote", "withdraw", "check", "show")),
-    *("code list", "code extract", "verify rules"),
+    *("code list", "verify rules"),
 ]
 
 

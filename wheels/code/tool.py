@@ -1,4 +1,4 @@
-"""Lists the GPU code in libraries, bundle files, archives and wheels: targets and sizes.
+"""Lists the GPU code in libraries, bundle files and wheels: targets and sizes.
 
 Files are read, never changed. A wheel is read without unpacking it.
 """
@@ -57,7 +57,7 @@ def parser() -> CommandParser:
     """Describe the command line."""
     result = CommandParser("rocm-wheels code", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="print targets and sizes", epilog=exit_codes("every file was read"))
+    listing = commands.add_parser("list", help="print targets and sizes", epilog=EPILOG)
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
     return result
 
