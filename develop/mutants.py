@@ -100,7 +100,6 @@ lib/common/program.py: 999,600 bytes are 1000 kB | while value >= 999.5 and => w
 lib/common/worker.py: Bazel waits for a buffered answer | json.loads(line))), flush=True) => json.loads(line))))
 lib/common/manifest.py: a file with "=" in its name is looked for where another is
 for count in range(len(parts) - 1, 0, -1)) => for count in range(1, len(parts)))
-lib/coverage/table.py: two spellings of one target are never equal | if target != found: => if not found:
 lib/coverage/table.py: a target lacks what the first library lacks, and no other
 if not serves(codes, target)) => if not serves(codes, target) and library == min(coverage.libraries))
 tools/actions/plan/runtime.py: launchers have no CPU if only the second package below has programs
