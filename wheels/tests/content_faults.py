@@ -5,7 +5,6 @@ from lib.elf import constants as c
 from wheels.tests.editing import EditedSet, EditedWheel
 from wheels.tests.faults import fault
 from wheels.tests.libraries import facts, with_dynamic, with_search_path, with_segment
-from wheels.tests.planted_set import small_wheel
 
 NATIVE = "native/libnative.so"
 #: A library of the mini SDK that no other needs.
@@ -131,11 +130,6 @@ def _(edited: EditedSet) -> None:
     native(edited).files["native/program"] = program
 
 
-@fault("W408", "a library of another name than its SONAME", "native", "native/libnative.so.1")
-def _(edited: EditedSet) -> None:
-    native(edited).files["native/libnative.so.1"] = Sample(soname="libnative.so.2").build()
-
-
 @fault("W411", "an absolute entry in RPATH", "rocm_sdk_libraries", PLUGIN)
 def _(edited: EditedSet) -> None:
     _extend(edited, PLUGIN, "/opt/rocm/lib")
@@ -203,17 +197,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool/etc/OpenCL/vendors/tool.icd"] = b"/opt/rocm/lib/libamdocl64.so\n"
 
 
-@fault("W511", "a wheel of nothing", "void")
-def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("void", {}))
-
-
-@fault("W511", "a package of an SDK without a file of it", "sdk_void")
-def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("sdk_void", {"_sdk/.sdk-void": b""}))
-    edited.wheel("sdk_void").replace("METADATA", "\nSummary:", "\nRequires-Dist: tool\nSummary:")
-
-
 @fault("W512", "tests at the top", "tool", "tests/test_tool.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tests/test_tool.py"] = b'"""Tests."""\n'
@@ -222,8 +205,3 @@ def _(edited: EditedSet) -> None:
 @fault("W517", "a .pth file that imports", "tool", "tool.pth")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool.pth"] = b"# a comment\nimport tool\n"
-
-
-@fault("W514", "__init__.py at the top", "tool", "__init__.py")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["__init__.py"] = b'"""Of nothing."""\n'

@@ -119,12 +119,6 @@ def _(edited: EditedSet) -> None:
     edited.wheel("tool").files[f"{DEVEL}/lib/librocblas.so.5"] = b"text"
 
 
-@fault("S122", "a file where another package has a directory", "", "other")
-def _(edited: EditedSet) -> None:
-    edited.wheel("other").files["other/part/__init__.py"] = b'"""A part."""\n'
-    edited.wheel("tool").files["other/part"] = b"a file"
-
-
 @fault("S123", "two packages with one command", "tool")
 def _(edited: EditedSet) -> None:
     scripts = b"[console_scripts]\nrocminfo = tool:main\n"

@@ -60,13 +60,6 @@ DEBUG = Rule(
     why="It is most of a file's size, users do not need it, and it names the paths of the build machine.",
     remedy="strip --strip-debug; or set debug_info if it is wanted.",
 )
-SONAME = Rule(
-    "W408",
-    "a library whose SONAME no file of its directory has",
-    severity=Severity.WARNING,
-    why="Programs that link it need it by that name, and the loader looks for a file of that name.",
-    remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
-)
 ABSOLUTE = Rule(
     "W411",
     "a search path that depends on the machine",
@@ -138,11 +131,6 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         for evidence in layout_faults(elf):
             yield LAYOUT.finding(name, facts.path, evidence)
         yield from _permissions(name, facts, elf)
-        folder, _, own = facts.path.rpartition("/")
-        # A name with a slash is a path (ld.so(8)).
-        is_named = elf.soname and "/" not in elf.soname and not elf.is_program
-        if is_named and elf.soname != own and f"{folder}/{elf.soname}" not in wheel.files:
-            yield SONAME.finding(name, facts.path, f"DT_SONAME is {elf.soname!r}")
         cpu = BY_MACHINE.get(elf.machine)
         if elf.interpreter is not None and cpu and elf.interpreter not in cpu.loaders:
             yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(cpu.loaders)}")
