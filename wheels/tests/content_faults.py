@@ -4,7 +4,7 @@ from develop.testing.elf_sample import Sample
 from lib.elf import constants as c
 from wheels.tests.editing import EditedSet, EditedWheel
 from wheels.tests.faults import fault
-from wheels.tests.libraries import facts, with_dynamic, with_search_path, with_segment
+from wheels.tests.libraries import facts, with_search_path, with_segment
 
 NATIVE = "native/libnative.so"
 #: A library of the mini SDK that no other needs.
@@ -106,12 +106,6 @@ def _(edited: EditedSet) -> None:
     files[NATIVE] = with_segment(files[NATIVE], c.PT_LOAD, align=0x3000)
 
 
-@fault("W403", "text relocations", "native", NATIVE)
-def _(edited: EditedSet) -> None:
-    files = native(edited).files
-    files[NATIVE] = with_dynamic(files[NATIVE], (DT_TEXTREL, 0))
-
-
 @fault("W404", "an executable stack", "rocm_sdk_libraries", PLUGIN)
 def _(edited: EditedSet) -> None:
     files = libraries(edited).files
@@ -173,13 +167,6 @@ def _(edited: EditedSet) -> None:
 @fault("W416", "a library for another CPU", "native", NATIVE)
 def _(edited: EditedSet) -> None:
     native(edited).files[NATIVE] = Sample(soname="libnative.so", machine=c.EM_AARCH64).build()
-
-
-@fault("W417", "a search path in a static PIE", "native", "native/static")
-def _(edited: EditedSet) -> None:
-    program = Sample(kind=c.ET_EXEC, soname=None, needed=(), versions=(), rpath="$ORIGIN").build()
-    native(edited).files["native/static"] = program
-    native(edited).modes["native/static"] = 0o100755
 
 
 @fault("W505", "a pkg-config file of the build machine", "tool", "tool/tool.pc")

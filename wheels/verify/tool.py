@@ -5,7 +5,6 @@ Wheels are read, never unpacked or changed.
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -91,9 +90,7 @@ def make_request(arguments: argparse.Namespace) -> Request:
 
 def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
     """Print the report, and write the log if it was asked for. Raises OSError."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    colour = width > 0 and "NO_COLOR" not in os.environ
-    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all, width=width))
+    sys.stdout.write(report.render(outcome, everything=arguments.all))
     if arguments.sarif:
         arguments.sarif.write_text(report.render_sarif(outcome, registry.rules()), encoding="utf-8")
 
