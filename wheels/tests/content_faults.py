@@ -38,15 +38,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).replace("METADATA", "Version: 1.0\n", "Version: 1.0\nRequires-Python: at least 3\n")
 
 
-@fault("W312", "a field that the version of METADATA does not have", "tool", "METADATA")
-def _(edited: EditedSet) -> None:
-    tool = edited.wheel("tool")
-    text = tool.text("METADATA").replace("Metadata-Version: 2.4", "Metadata-Version: 2.1")
-    text = text.replace("License-Expression:", "License:")
-    lines = [line for line in text.split("\n") if not line.startswith("Import-")]
-    tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
-
-
 @fault("W302", "no METADATA", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     del tool(edited).files["tool-1.0.dist-info/METADATA"]
