@@ -211,8 +211,6 @@ wheels/code/tool.py: a target has the bytes of the last code object alone
 total[target] += code.size => total[target] = code.size
 wheels/code/tool.py: a damaged wheel is called clean
 if trouble := opened.archive.damage: => if trouble := None:
-wheels/code/tool.py: code of another maker is not named
-if name in COUNTED and size: => if name in COUNTED and not size:
 hip/tools/slice.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
 hip/tools/interface_library.py: the library's own name is no version, and the first version is it
 enumerate(interface.versions, FIRST_VERSION) if name => enumerate(interface.versions, 1) if name
