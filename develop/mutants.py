@@ -100,7 +100,6 @@ lib/common/program.py: 999,600 bytes are 1000 kB | while value >= 999.5 and => w
 lib/common/worker.py: Bazel waits for a buffered answer | json.loads(line))), flush=True) => json.loads(line))))
 lib/common/manifest.py: a file with "=" in its name is looked for where another is
 for count in range(len(parts) - 1, 0, -1)) => for count in range(1, len(parts)))
-lib/coverage/table.py: two spellings of one target are never equal | if target != found: => if not found:
 lib/coverage/table.py: a target lacks what the first library lacks, and no other
 if not serves(codes, target)) => if not serves(codes, target) and library == min(coverage.libraries))
 tools/actions/plan/runtime.py: launchers have no CPU if only the second package below has programs
@@ -212,8 +211,6 @@ wheels/code/tool.py: a target has the bytes of the last code object alone
 total[target] += code.size => total[target] = code.size
 wheels/code/tool.py: a damaged wheel is called clean
 if trouble := opened.archive.damage: => if trouble := None:
-wheels/code/tool.py: code of another maker is not named
-if name in COUNTED and size: => if name in COUNTED and not size:
 hip/tools/slice.py: a library that cannot be sliced is missing | shutil.copy(args.library, args.output) => pass
 hip/tools/interface_library.py: the library's own name is no version, and the first version is it
 enumerate(interface.versions, FIRST_VERSION) if name => enumerate(interface.versions, 1) if name

@@ -1,12 +1,11 @@
 """The coverage table: which library has device code for which GPU target.
 
-    coverage = read_coverage("coverage.json")
+    coverage = collect([("lib/librocblas.so.5", "gfx1030"), ("lib/librocblas.so.5", "gfx90a:xnack+")])
     coverage.libraries["lib/librocblas.so.5"]  # ("gfx1030", "gfx90a:xnack+")
 
     refused(coverage, targets)  # targets that lack so much that they should not be offered
 
-A build computes it, a release engineer can commit it, and verify compares wheels with it. Only this module knows the
-format, version 1:
+A build writes it as a report, in version 1 of the format:
 
     {"format": 1, "libraries": {"lib/librocblas.so.5": ["gfx1030", "gfx90a:xnack+"]}}
 
@@ -20,9 +19,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lib.common.program import ToolError, read_document, write_document
+from lib.common.program import write_document
 from lib.elf.library_name import parse_library_name
-from lib.gpus.architectures import canonical, covered, loads
+from lib.gpus.architectures import covered, loads
 from lib.gpus.families import without_features
 from lib.pe.constants import DLL_DIRECTORIES
 
@@ -57,50 +56,6 @@ def collect(pairs: Iterable[tuple[str, str]]) -> Coverage:
     for library, target in pairs:
         found.setdefault(library, set()).add(target)
     return Coverage({library: tuple(targets) for library, targets in found.items()})
-
-
-def read_coverage(path: str) -> Coverage:
-    """Read a table; raises ToolError, with the file and the place in it, for anything that is not a table."""
-    return parse_coverage(read_document(path), path)
-
-
-def parse_coverage(document: Any, origin: str) -> Coverage:
-    """Return the table of JSON data that came from `origin`; raises ToolError for anything that is not a table."""
-    if not isinstance(document, dict) or "format" not in document:
-        raise ToolError(f'{origin}: expected a coverage table, {{"format": {FORMAT}, "libraries": {{…}}}}')
-    if document["format"] != FORMAT:
-        raise ToolError(
-            f"{origin}: format {document['format']!r}, expected {FORMAT}. Use the version of these rules that wrote "
-            "it, or write it again"
-        )
-    if unknown := sorted(document.keys() - {"format", "libraries"}):
-        raise ToolError(f"{origin}: unknown key {unknown[0]!r}; expected `format` and `libraries`")
-    libraries = document.get("libraries")
-    if not isinstance(libraries, dict):
-        raise ToolError(f"{origin}: libraries: expected an object, path of a library -> list of target IDs")
-    return Coverage({library: _targets(library, targets, origin) for library, targets in libraries.items()})
-
-
-def _targets(library: str, targets: Any, origin: str) -> tuple[str, ...]:
-    """Return the target IDs of a library; raises ToolError for a path or a list that cannot be."""
-    where = f"{origin}: libraries: {library!r}"
-    path = library.removesuffix("/")
-    if path.split("/")[0] in ("", ".", "..") or posixpath.normpath(path) != path:
-        raise ToolError(f"{where}: expected a path below the package's tree, like lib/librocblas.so.5")
-    if not isinstance(targets, list) or not targets:
-        raise ToolError(f"{where}: expected the target IDs that it has code for; remove the library if there are none")
-    for target in targets:
-        if not isinstance(target, str):
-            raise ToolError(f"{where}: {target!r}: expected a target ID such as gfx90a:xnack+")
-        try:
-            found = canonical(target)
-        except ValueError as error:
-            raise ToolError(f"{where}: {error}") from None
-        if target != found:
-            raise ToolError(f"{where}: {target!r}: expected its canonical form, {found!r}")
-    if len(set(targets)) != len(targets):
-        raise ToolError(f"{where}: a target ID is there twice")
-    return tuple(targets)
 
 
 def write_coverage(path: str, coverage: Coverage) -> None:

@@ -15,14 +15,6 @@ from typing import Final
 
 #: HIP's, of which `lib.device` reads targets and code objects.
 HIP: Final = (".hip_fatbin", ".hip_fat")
-#: Sections that are counted as a whole, and the kind of code in them, which stands for a target.
-COUNTED: Final = {
-    ".nv_fatbin": "CUDA",
-    ".nv_fatb": "CUDA",
-    # Relocatable code, which the device linker reads.
-    "__nv_relfatbin": "CUDA",
-    "__nv_rel": "CUDA",
-}
 
 
 #: Suffixes of code objects, and of tables and archives of them. Two more lists are for other questions: CODE_SUFFIXES

@@ -65,7 +65,7 @@ sdk_gpu_packages = rule(
 Each library keeps its host code and the device code that the package's targets can load. A file that names a target
 (`gfx90a68.kdb`) goes to the package of that target. Common content is compressed once. Code for a target without a
 package stops the build, unless `left_out` names the target. A library that has no code for a target is packaged without
-device code; `coverage` checks whether that is expected.
+device code.
 
 `sdk_gpu_package` selects one of the packages for `sdk_wheel`. The default outputs are the plans.""",
     implementation = _sdk_gpu_packages_impl,

@@ -22,7 +22,6 @@ NAMES = (
     "compile_commands",
     "lock lock",
     *(f"rocm-wheels {name}" for name in ("code list", "channel add", "require-sdk", "split", "verify")),
-    "rocm-wheels verify rules",
 )
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
 
@@ -134,8 +133,6 @@ CASES: tuple[Case, ...] = (
     ("rocm-wheels code list", CANNOT_RUN, "expected a whole wheel", lambda at: [at.half]),
     ("rocm-wheels code list", CANNOT_RUN, "No such file", lambda at: [at.absent]),
     ("rocm-wheels nothing", CANNOT_RUN, "no such command", lambda at: []),
-    ("rocm-wheels verify rules", OK, "W101", lambda at: []),
-    ("rocm-wheels verify rules", CANNOT_RUN, "no rule is called", lambda at: ["W999"]),
     ("compile_commands", CANNOT_RUN, "bazel run", lambda at: [f"--index={at.absent}"]),
 )
 

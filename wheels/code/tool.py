@@ -1,4 +1,4 @@
-"""Lists the GPU code in libraries, bundle files, archives and wheels: targets and sizes.
+"""Lists the GPU code in libraries, bundle files and wheels: targets and sizes.
 
 Files are read, never changed. A wheel is read without unpacking it.
 """
@@ -15,10 +15,9 @@ from lib.common.program import ToolError, printable
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import Bundle, DeviceCode, DeviceError
 from lib.device.reader import is_bundle, read_device_code
-from lib.elf.reader import is_elf, read_elf
+from lib.elf.reader import is_elf
 from lib.elf.source import ElfError
-from lib.gpus.gpu_files import COUNTED
-from lib.pe.reader import is_pe, read_pe
+from lib.pe.reader import is_pe
 from lib.wheel.member_file import CHUNK, MemberError, MemberReader
 from wheels.verify.device.package_targets import target_of_name
 from wheels.verify.wheel import HEAD, open_wheel
@@ -38,7 +37,7 @@ for gfx90a:xnack+ does not run where xnack is off; code for gfx90a runs on both.
 
 """ + exit_codes("every file was read")
 #: What is looked for.
-SEARCHED: Final = "sections of HIP and CUDA, bundle files, .kpack archives, and files named for GPUs"
+SEARCHED: Final = "sections of HIP, bundle files, .kpack archives, and files named for GPUs"
 #: Suffixes of PE images; what else begins like one can be for DOS, or data.
 _IMAGES: Final = (".dll", ".exe", ".pyd")
 #: Suffixes of archives whose files are deflated, so that nothing is found in them.
@@ -57,7 +56,7 @@ def parser() -> CommandParser:
     """Describe the command line."""
     result = CommandParser("rocm-wheels code", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True)
-    listing = commands.add_parser("list", help="print targets and sizes", epilog=exit_codes("every file was read"))
+    listing = commands.add_parser("list", help="print targets and sizes", epilog=EPILOG)
     listing.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a library, bundle file, .kpack or wheel")
     return result
 
@@ -117,10 +116,6 @@ def _lines(chunks: Iterable[bytes], path: str, size: int, opener: Opener) -> Ite
             yield from _bundle_lines(device)
             if named and not device.bundles:
                 yield f"{path}: for {named} by its name, {size} bytes"
-    if is_elf(head) or is_pe(head):
-        with opener() as file:
-            others = _other_code(file, path, is_elf_file=is_elf(head))
-        yield from (f"{path}: {size} bytes of code for {kind}" for kind, size in sorted(others.items()))
 
 
 def _archive_lines(file: BinaryIO, path: str, size: int) -> Iterator[str]:
@@ -153,22 +148,6 @@ def _bundle_lines(device: DeviceCode) -> Iterator[str]:
 
 def _compression(bundle: Bundle) -> str:
     return "plain" if bundle.compression is None else bundle.compression.method.name.lower()
-
-
-def _other_code(file: BinaryIO, path: str, *, is_elf_file: bool) -> Counter[str]:
-    """Return the bytes of code for GPUs of other makers, by its kind."""
-    try:
-        if is_elf_file:
-            sizes = [(one.name, one.file_end - one.offset) for one in read_elf(file, path).section_headers]
-        else:
-            sizes = [(one.name, one.size_of_raw_data) for one in read_pe(file, path).sections]
-    except ElfError:
-        return Counter()
-    found: Counter[str] = Counter()
-    for name, size in sizes:
-        if name in COUNTED and size:
-            found[COUNTED[name]] += size
-    return found
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from develop.testing.fat_wheel import FAT, code, library, plain, written
-from develop.testing.pe_sample import Sample as PeSample
 from develop.testing.wheel_sample import Sample
 from wheels.code.tool import main
 from wheels.verify.tool import main as verify
@@ -45,22 +44,9 @@ def test_a_directory_and_what_is_not_there(tmp_path: Path, capfd: pytest.Capture
     assert "No such file" in said([tmp_path / "absent.whl"], capfd, 2)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "size"),
-    [
-        ("acme/lib.dll", PeSample(sections=((".nv_fatb", bytes(70)), ("__nv_rel", bytes(600)))).build(), 1536),
-    ],
-)
-def test_code_of_another_maker(
-    name: str, data: bytes, size: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    wheel = written(tmp_path, Sample({name: data}, name="acme"))
-    assert f"{name}: {size} bytes of code for CUDA\n" in said([wheel], capfd, 0)
-
-
 def test_nothing(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     wheel = written(tmp_path, Sample())
-    assert f"{wheel}: no device code; searched 5 files for sections of HIP and CUDA, " in said([wheel], capfd, 0)
+    assert f"{wheel}: no device code; searched 5 files for sections of HIP, " in said([wheel], capfd, 0)
     assert f"  {'gfx1031':<24} {1:>6} code objects {3000:>14} bytes\n" in said([written(tmp_path, FAT)], capfd, 0)
 
 

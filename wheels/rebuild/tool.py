@@ -1,14 +1,14 @@
-"""Builds distributions again from what their statements say, and says whether that gives the same bytes.
+"""Builds distributions again from their statements, and compares the bytes.
 
-    rocm-wheels rebuild WHEEL... --trust KEY.pub --workspace CLONE --artifacts DIR [-- BAZEL_OPTION...]
-
-`WHEEL.provenance` beside a distribution has its signed statement, as a channel lists it. Runs Bazel in the clone.
+`WHEEL.provenance` beside a distribution has its signed statement, as a channel
+lists it. Runs Bazel in the clone, with the options after `--`.
 """
 
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, FoundError, exit_codes, run_command
 from lib.common.digest import file_sha256
@@ -19,11 +19,16 @@ from wheels.rebuild.compare import compare_inputs, compare_members
 from wheels.trust.attestation import verified_statement
 from wheels.trust.keys import load_public_key
 
+EXAMPLE: Final = """example:
+  rocm-wheels rebuild dist/*.whl --trust KEY.pub --artifacts DIR -- --jobs=4
+
+"""
+
 
 def parser() -> CommandParser:
     """Make the command line parser."""
-    codes = exit_codes("the same bytes", "other bytes, or a statement that cannot be trusted: the message says why")
-    result = CommandParser("rocm-wheels rebuild", description=__doc__, epilog=codes)
+    codes = exit_codes("the same bytes", "other bytes, or a statement that cannot be trusted")
+    result = CommandParser("rocm-wheels rebuild", description=__doc__, epilog=EXAMPLE + codes)
     result.add_argument("files", nargs="+", type=Path, metavar="WHEEL", help="a wheel, or an sdist")
     result.add_argument("--trust", required=True, type=Path, metavar="KEY.pub", help="public key that signs statements")
     result.add_argument("--statement", type=Path, metavar="FILE", help="of one WHEEL (default: WHEEL.provenance)")

@@ -70,7 +70,6 @@ class FileEdit:
     needs: FileNeeds
     source: str
     search_path: tuple[str, ...]
-    added: tuple[str, ...]
     dropped: tuple[str, ...]
 
     @property
@@ -241,10 +240,9 @@ def _edit(needs: FileNeeds, source: str) -> FileEdit:
     """Plan the search path: entries that count from the file's own directory stay in front, the SDK's follow."""
     before = (*needs.linked.rpath, *needs.linked.runpath)
     kept = [entry for entry in before if after_origin(entry) is not None]
-    added = [entry for entry in directory_entries(needs.path, needs.directories) if entry not in kept]
     dropped = dict.fromkeys(entry for entry in before if entry not in kept and before != ("",))
-    path = tuple(dict.fromkeys((*kept, *added)))
-    return FileEdit(needs, source, path, tuple(added), tuple(dropped))
+    path = tuple(dict.fromkeys((*kept, *directory_entries(needs.path, needs.directories))))
+    return FileEdit(needs, source, path, tuple(dropped))
 
 
 def _requirements(

@@ -146,7 +146,7 @@ def split(arguments: Arguments) -> list[str]:
             lines += describe(fat, plans, scratch)
         if arguments.shape == WHEEL_VARIANTS:
             fats = [fat for fat, _ in planned]
-            more, said = write_flat_index(fats, groups, all_plans, scratch, arguments.output)
+            more, said = write_flat_index(fats, groups, scratch, arguments.output)
             places, lines = [*places, *more], [*lines, *said]
         publish(scratch, arguments.output, places)
     return lines

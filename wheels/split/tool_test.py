@@ -71,7 +71,7 @@ def test_sizes_before_and_after(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ("options", "place", "message"),
     [
         (("--targets=gfx1100,gfx942",), "gfx942/{thin}", "is a directory; expected a file or nothing"),
-        (("--targets=gfx1100,gfx942", "--shape=wheel-variants"), "find-links.html", "is a directory; expected a file"),
+        (("--targets=gfx1100,gfx942", "--shape=wheel-variants"), FAT.filename, "is a directory; expected a file"),
     ],
 )
 def test_a_directory_in_the_place_of_a_file_is_refused_before_anything_is_written(

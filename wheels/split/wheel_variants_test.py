@@ -3,14 +3,11 @@
 import hashlib
 import importlib
 import json
-import os
 import re
 from collections.abc import Mapping
-from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 import pytest
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -68,7 +65,7 @@ def errors(path: Path) -> set[tuple[str, str]]:
 def test_a_variant_has_a_label_and_says_what_it_stands_for(tmp_path: Path) -> None:
     fat = written(tmp_path)
     files = split(fat, tmp_path / "thin")
-    names = [WHEEL, WHEEL.replace("gfx1100", "gfx942"), FAT.filename, INDEX, "find-links.html"]
+    names = [WHEEL, WHEEL.replace("gfx1100", "gfx942"), FAT.filename, INDEX]
     assert list(files) == sorted(names)
     thin = content(tmp_path / "thin" / WHEEL)
     said = document(thin[VARIANT_JSON])["variants"]
@@ -95,25 +92,6 @@ def test_an_index_lists_all_variants_and_the_fat_wheel_is_the_fallback(
     said = capsys.readouterr().out
     assert f"{INDEX}: gfx1100, gfx942 (drafts PEP 825 and PEP 850, format 0.2.0)" in said
     assert f"for other machines and installers: {FAT.filename} (" in said
-
-
-def test_the_page_links_to_all_files(tmp_path: Path) -> None:
-    links: dict[str, str] = {}
-
-    class Links(HTMLParser):
-        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-            if tag == "a":
-                name, _, digest = (dict(attrs)["href"] or "").partition("#sha256=")
-                links[unquote(name)] = digest
-
-    (tmp_path / "thin").mkdir()
-    (tmp_path / "thin/other-1.0+x-py3-none-any.whl").write_bytes(b"other")
-    (tmp_path / "thin/notes.txt").write_bytes(b"")
-    Path(os.fsdecode(bytes(tmp_path / "thin") + b"/\xff.whl")).write_bytes(b"")
-    files = split(written(tmp_path), tmp_path / "thin")
-    Links().feed(files["find-links.html"].decode())
-    listed = {name: data for name, data in files.items() if name.isascii() and name.endswith((".whl", ".json"))}
-    assert links == {name: hashlib.sha256(data).hexdigest() for name, data in listed.items()}
 
 
 def test_installers_that_know_nothing_of_variants_see_one_wheel(tmp_path: Path) -> None:
@@ -153,7 +131,7 @@ def test_wheels_of_several_projects_and_pythons_have_one_directory(tmp_path: Pat
     given = ["--shape=wheel-variants", "--targets=gfx1100", f"--output={tmp_path / 'thin'}"]
     assert tool.main([*map(str, fats), *given]) == 0
     names = {fat.name for fat in fats} | {f"{fat.stem}-gfx1100.whl" for fat in fats}
-    names |= {INDEX, "other-2.0+rocm7-variants.json", "find-links.html"}
+    names |= {INDEX, "other-2.0+rocm7-variants.json"}
     assert {path.name for path in (tmp_path / "thin").iterdir()} == names
 
 
@@ -180,9 +158,8 @@ def test_a_list_of_variants_that_does_not_agree(
 def test_a_fat_wheel_in_the_output_directory_stays(tmp_path: Path) -> None:
     fat = written(tmp_path)
     before = fat.stat()
-    files = split(fat, tmp_path)
+    split(fat, tmp_path)
     assert (fat.stat().st_ino, fat.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-    assert f'href="{FAT.filename}#'.encode() in files["find-links.html"]
 
 
 def test_a_fat_wheel_that_has_a_variant_json_gets_another(tmp_path: Path) -> None:

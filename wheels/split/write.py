@@ -3,7 +3,7 @@
 Files with device code are inflated into a scratch directory one at a time, sliced for all wheels at once, and removed.
 So neither memory nor the disk holds more than one of them beside the thin wheels.
 
-Wheel variants get a flat index: the fat wheel, the list of variants, and a page. An installer that knows nothing of
+Wheel variants get a flat index: the fat wheel, and the list of variants. An installer that knows nothing of
 variants sees the wheel without label alone: the fat wheel, copied as it is.
 """
 
@@ -11,17 +11,14 @@ import hashlib
 import shutil
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final
-from urllib.parse import quote
 
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError, size_text
 from lib.device.model import DeviceError
 from lib.plan.edits import Edit
-from lib.variants.variant_format import DRAFT, INDEX_SUFFIX, index_json, index_name, variant_label
+from lib.variants.variant_format import DRAFT, index_json, index_name, variant_label
 from lib.wheel.wheel_writer import WheelMember, Written
 from wheels.common.copying import (
     can_be_copied,
@@ -99,14 +96,8 @@ def _edit(fat: SoundWheel, file: PlannedFile) -> Edit:
     return Edit(file.source, mode, source=file.source, slice=kept, absent=tuple(map(str, file.absent)) or None)
 
 
-#: The page with a link to each file, for `--find-links` over HTTP: a bucket lists nothing by itself.
-PAGE: Final = "find-links.html"
-#: Ends of the names of files that the page lists.
-_LISTED: Final = (".whl", ".tar.gz", INDEX_SUFFIX)
-
-
 def write_flat_index(
-    fats: Sequence[SoundWheel], groups: Sequence[Group], plans: Iterable[ThinWheel], scratch: Path, output: Path
+    fats: Sequence[SoundWheel], groups: Sequence[Group], scratch: Path, output: Path
 ) -> tuple[list[str], list[str]]:
     """Write what else belongs into `output` into `scratch`, where the thin wheels are.
 
@@ -124,15 +115,7 @@ def write_flat_index(
         (scratch / name).write_bytes(index_json(variants, existing, str(path)))
         places.append(name)
         lines.append(f"{name}: {', '.join(variants)} ({DRAFT})")
-    new = {place: scratch / place for place in (*places, *(plan.place for plan in plans))}
-    (scratch / PAGE).write_text("".join(_page({**_there(output), **new})), encoding="utf-8")
-    return [*places, PAGE], lines
-
-
-def _there(output: Path) -> dict[str, Path]:
-    """Return what the page lists of a directory. Names of wheels are ASCII; no installer looks at others."""
-    files = (path for path in output.iterdir() if path.is_file() and path.name.isascii())
-    return {path.name: path for path in files if path.name.endswith(_LISTED)}
+    return places, lines
 
 
 def _copy_fat(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
@@ -144,12 +127,3 @@ def _copy_fat(fat: SoundWheel, scratch: Path, output: Path) -> Iterator[str]:
             if hashlib.file_digest(file, "sha256").hexdigest() != fat.sha256:
                 raise CannotRunError(f"{fat.path}: was changed while it was read; nothing was written. Try again")
         yield place.name
-
-
-def _page(files: Mapping[str, Path]) -> Iterator[str]:
-    yield "<!DOCTYPE html>\n<html lang=en>\n<meta charset=utf-8>\n<title>Wheels</title>\n"
-    for name in sorted(files):
-        with files[name].open("rb") as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        yield f'<a href="{quote(name)}#sha256={sha256}">{escape(name)}</a><br>\n'
-    yield "</html>\n"

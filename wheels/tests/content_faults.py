@@ -4,8 +4,7 @@ from develop.testing.elf_sample import Sample
 from lib.elf import constants as c
 from wheels.tests.editing import EditedSet, EditedWheel
 from wheels.tests.faults import fault
-from wheels.tests.libraries import facts, with_dynamic, with_search_path, with_segment
-from wheels.tests.planted_set import small_wheel
+from wheels.tests.libraries import facts, with_search_path, with_segment
 
 NATIVE = "native/libnative.so"
 #: A library of the mini SDK that no other needs.
@@ -37,15 +36,6 @@ def _(edited: EditedSet) -> None:
 @fault("W302", "a field of METADATA is malformed", "tool", "METADATA")
 def _(edited: EditedSet) -> None:
     tool(edited).replace("METADATA", "Version: 1.0\n", "Version: 1.0\nRequires-Python: at least 3\n")
-
-
-@fault("W312", "a field that the version of METADATA does not have", "tool", "METADATA")
-def _(edited: EditedSet) -> None:
-    tool = edited.wheel("tool")
-    text = tool.text("METADATA").replace("Metadata-Version: 2.4", "Metadata-Version: 2.1")
-    text = text.replace("License-Expression:", "License:")
-    lines = [line for line in text.split("\n") if not line.startswith("Import-")]
-    tool.files[f"{tool.dist_info}/METADATA"] = "\n".join(lines).encode()
 
 
 @fault("W302", "no METADATA", "tool", "METADATA")
@@ -107,12 +97,6 @@ def _(edited: EditedSet) -> None:
     files[NATIVE] = with_segment(files[NATIVE], c.PT_LOAD, align=0x3000)
 
 
-@fault("W403", "text relocations", "native", NATIVE)
-def _(edited: EditedSet) -> None:
-    files = native(edited).files
-    files[NATIVE] = with_dynamic(files[NATIVE], (DT_TEXTREL, 0))
-
-
 @fault("W404", "an executable stack", "rocm_sdk_libraries", PLUGIN)
 def _(edited: EditedSet) -> None:
     files = libraries(edited).files
@@ -129,11 +113,6 @@ def _(edited: EditedSet) -> None:
 def _(edited: EditedSet) -> None:
     program = Sample(soname=None, interpreter="/nix/store/glibc/ld-linux-x86-64.so.2").build()
     native(edited).files["native/program"] = program
-
-
-@fault("W408", "a library of another name than its SONAME", "native", "native/libnative.so.1")
-def _(edited: EditedSet) -> None:
-    native(edited).files["native/libnative.so.1"] = Sample(soname="libnative.so.2").build()
 
 
 @fault("W411", "an absolute entry in RPATH", "rocm_sdk_libraries", PLUGIN)
@@ -181,13 +160,6 @@ def _(edited: EditedSet) -> None:
     native(edited).files[NATIVE] = Sample(soname="libnative.so", machine=c.EM_AARCH64).build()
 
 
-@fault("W417", "a search path in a static PIE", "native", "native/static")
-def _(edited: EditedSet) -> None:
-    program = Sample(kind=c.ET_EXEC, soname=None, needed=(), versions=(), rpath="$ORIGIN").build()
-    native(edited).files["native/static"] = program
-    native(edited).modes["native/static"] = 0o100755
-
-
 @fault("W505", "a pkg-config file of the build machine", "tool", "tool/tool.pc")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool/tool.pc"] = b"prefix=/home/builder/work/install\n"
@@ -203,17 +175,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool/etc/OpenCL/vendors/tool.icd"] = b"/opt/rocm/lib/libamdocl64.so\n"
 
 
-@fault("W511", "a wheel of nothing", "void")
-def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("void", {}))
-
-
-@fault("W511", "a package of an SDK without a file of it", "sdk_void")
-def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("sdk_void", {"_sdk/.sdk-void": b""}))
-    edited.wheel("sdk_void").replace("METADATA", "\nSummary:", "\nRequires-Dist: tool\nSummary:")
-
-
 @fault("W512", "tests at the top", "tool", "tests/test_tool.py")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tests/test_tool.py"] = b'"""Tests."""\n'
@@ -222,8 +183,3 @@ def _(edited: EditedSet) -> None:
 @fault("W517", "a .pth file that imports", "tool", "tool.pth")
 def _(edited: EditedSet) -> None:
     tool(edited).files["tool.pth"] = b"# a comment\nimport tool\n"
-
-
-@fault("W514", "__init__.py at the top", "tool", "__init__.py")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["__init__.py"] = b'"""Of nothing."""\n'

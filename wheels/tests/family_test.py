@@ -7,7 +7,6 @@ import pytest
 
 from wheels.tests.editing import EditedSet, mini_sdk
 from wheels.tests.libraries import fat, offload_bundle
-from wheels.tests.planted_set import small_wheel
 from wheels.verify.engine import Request, verify
 from wheels.verify.settings import Settings
 
@@ -61,11 +60,6 @@ def built_for_more(edited: EditedSet) -> None:
         edited.wheel(WHEEL).files[f"_{WHEEL}/{path}"] = b"kernels"
 
 
-def not_offered(edited: EditedSet) -> None:
-    """There is a package for a family that the selector does not know."""
-    edited.add(small_wheel("rocm_sdk_libraries_gfx120X_all", {"_rocm_sdk_libraries_gfx120X_all/lib/x": b""}))
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -75,7 +69,6 @@ def not_offered(edited: EditedSet) -> None:
         (other_family, [("D101", WHEEL, LIBRARY)]),
         (file_of_other_family, [("D105", WHEEL, f"_{WHEEL}/lib/rocblas/library/Other_gfx942.dat")]),
         (built_for_more, [ONE_FAMILY]),
-        (not_offered, [("S136", "rocm_sdk_libraries_gfx120X_all", "")]),
     ],
 )
 def test_families(change: Callable[[EditedSet], None], expected: list[tuple[str, str, str]], tmp_path: Path) -> None:

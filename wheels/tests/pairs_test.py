@@ -167,3 +167,32 @@ def test_code_in_two_bundles_counts_twice(tmp_path: Path) -> None:
     verified(tmp_path / "dist", built("kernels_gfx942", {"_kernels_gfx942/liba.so": fat("liba.so", bundles)}))
     (finding,) = findings(tmp_path / "dist")
     assert (finding.id, finding.said) == ("D107", "gfx90a: 108 bytes of code that gfx942 cannot load")
+
+
+def lost(directory: Path, last: Sequence[tuple[str, bytes]], release: Sequence[tuple[str, bytes]]) -> list[str]:
+    """Return what R107 says of a release, by library."""
+    for folder, wheels in (("last", last), ("release", release)):
+        (directory / folder).mkdir(parents=True)
+        for name, content in wheels:
+            (directory / folder / name).write_bytes(content)
+    judged = verify([directory / "release"], Request(last_release=(directory / "last",))).judged
+    return [f"{one.file} {' '.join(one.targets)}" for one in judged.findings if one.id == "R107"]
+
+
+def test_a_release_keeps_the_device_code_of_each_library(tmp_path: Path) -> None:
+    both, one = ["gfx90a", "gfx942"], ["gfx90a"]
+    last = [wheel("math", ("liba.so.1", both), ("libb.so", both))]
+    assert lost(tmp_path / "same", last, last) == []
+    less = [wheel("math", ("liba.so.2", both), ("libb.so", one))]
+    assert lost(tmp_path / "less", last, less) == ["_math/libb.so gfx942"]
+    none = [built("math", {"_math/liba.so.1": Sample(soname="liba.so.1").build(), "_math/libb.so": b""})]
+    assert lost(tmp_path / "none", last, none) == ["_math/liba.so.1 gfx90a gfx942", "_math/libb.so gfx90a gfx942"]
+
+
+def test_a_target_without_any_package_is_not_said_of_each_library(tmp_path: Path) -> None:
+    """R101 says it; what moves to another package is not lost."""
+    last = [wheel(f"math_{target}", ("liba.so", [target]), ("libb.so", [target])) for target in ("gfx90a", "gfx942")]
+    assert lost(tmp_path / "gone", last, last[:1]) == []
+    assert lost(tmp_path / "moved", last, [wheel("math", ("liba.so", ["gfx90a", "gfx942"]))]) == []
+    less = [*last[:1], wheel("math_gfx942", ("liba.so", ["gfx942"]), ("libb.so", ["gfx90a"]))]
+    assert lost(tmp_path / "less", last, less) == ["_math_gfx942/libb.so gfx942"]

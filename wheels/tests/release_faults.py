@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from develop.testing.device_windows import windows_library
 from develop.testing.elf_sample import Sample
 from wheels.tests.editing import EditedSet
 from wheels.tests.faults import fault
-from wheels.tests.planted_set import DEVEL, WINDOWS_BASE
+from wheels.tests.libraries import offload_bundle
+from wheels.tests.planted_set import DEVEL, TARGETS, WINDOWS_BASE, WINDOWS_MATH
 
 NATIVE = "native/libnative.so"
 
@@ -48,3 +50,9 @@ def _(edited: EditedSet) -> None:
     files = edited.wheel("tool").files
     edited.wheel("other").files["tool/__init__.py"] = files.pop("tool/__init__.py")
     files["tool/other.py"] = b""
+
+
+@fault("R107", "a DLL lacks code for one GPU", "win_math", "bin/math.dll", released=True)
+def _(edited: EditedSet) -> None:
+    data = windows_library([offload_bundle(TARGETS[1:])], WINDOWS_MATH)
+    edited.wheel("win_math").files["_win_math/bin/math.dll"] = data

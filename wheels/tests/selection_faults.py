@@ -9,7 +9,6 @@ from typing import Any
 
 from wheels.tests.editing import EditedSet
 from wheels.tests.faults import fault
-from wheels.tests.planted_set import LIBRARIES, small_wheel
 
 
 @fault("S131", "a requirement that nobody publishes", "rocm_sdk_libraries")
@@ -71,8 +70,3 @@ def _(edited: EditedSet) -> None:
 @fault("S134", "the selector's data has no version", "rocm-7.10.0.dev0", "_distributions.json")
 def _(edited: EditedSet) -> None:
     change_selector(edited, lambda document: document.pop("version"))
-
-
-@fault("S136", "a package for a GPU that is not offered", "rocm_sdk_device_gfx1201")
-def _(edited: EditedSet) -> None:
-    edited.add(small_wheel("rocm_sdk_device_gfx1201", {f"{LIBRARIES}/share/notes": b"none"}))

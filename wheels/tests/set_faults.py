@@ -69,12 +69,6 @@ def _(edited: EditedSet) -> None:
     edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/libmath.so.1"] = versioned("libmath.so.1", ("MATH_1",))
 
 
-@fault("S112", "a library without symbol versions", "rocm_sdk_libraries", "lib/libuser.so.1")
-def _(edited: EditedSet) -> None:
-    library = Sample(soname="libmath.so.1").build()
-    edited.wheel("rocm_sdk_libraries").files[f"{LIBRARIES}/lib/libmath.so.1"] = library
-
-
 @fault(
     "S177", "another library of the SONAME in a package of another maker's", "rocm_sdk_core", "libhsa-runtime64.so.1"
 )
@@ -117,12 +111,6 @@ def _(edited: EditedSet) -> None:
 @fault("S121", "a path where the development tree has a link", "rocm_sdk_devel", f"{DEVEL}/lib/librocblas.so.5")
 def _(edited: EditedSet) -> None:
     edited.wheel("tool").files[f"{DEVEL}/lib/librocblas.so.5"] = b"text"
-
-
-@fault("S122", "a file where another package has a directory", "", "other")
-def _(edited: EditedSet) -> None:
-    edited.wheel("other").files["other/part/__init__.py"] = b'"""A part."""\n'
-    edited.wheel("tool").files["other/part"] = b"a file"
 
 
 @fault("S123", "two packages with one command", "tool")

@@ -120,17 +120,6 @@ def _(edited: EditedSet) -> None:
     tool(edited).files["tool/" + "deep/" * 40 + "file.txt"] = b"text"
 
 
-@fault("W112", "a file that all may write", "tool", INIT)
-def _(edited: EditedSet) -> None:
-    tool(edited).modes[INIT] = stat.S_IFREG | 0o666
-
-
-@fault("W112", "a setuid program", "tool", "tool/program")
-def _(edited: EditedSet) -> None:
-    tool(edited).files["tool/program"] = b"#!/bin/sh\n"
-    tool(edited).modes["tool/program"] = stat.S_IFREG | 0o4755
-
-
 @fault("W115", "a name that is no wheel's", "tool-one")
 def _(edited: EditedSet) -> None:
     tool(edited).name = "tool-one.whl"

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 from develop.testing.device_sample import compressed
 from develop.testing.device_windows import windows_library
-from develop.testing.elf_sample import Sample as ElfSample
 from develop.testing.pe_sample import Sample
 from lib.pe import constants as c
 from wheels.tests.editing import EditedSet, EditedWheel
@@ -60,16 +59,6 @@ def _(edited: EditedSet) -> None:
 @fault("W421", "a DLL without its end", "win_base", "other.dll")
 def _(edited: EditedSet) -> None:
     base(edited).files["_win_base/bin/other.dll"] = base(edited).files[BASE][:-400]
-
-
-@fault("W422", "a library for Linux", "win_base", "libother.so")
-def _(edited: EditedSet) -> None:
-    base(edited).files["_win_base/bin/libother.so"] = ElfSample(soname="libother.so").build()
-
-
-@fault("W423", "a DLL that was compiled for debugging", "win_math", MATH)
-def _(edited: EditedSet) -> None:
-    put_math(edited, importing(("ucrtbased.dll", ("malloc",)), ("VCRUNTIME140D.dll", ("memcpy",))))
 
 
 @fault("S171", "a DLL needs what nobody has", "win_math", MATH)

@@ -30,7 +30,6 @@ FORM: Final = frozenset(
         "W119",  # Data descriptors and comments: installers read them.
         "W111",  # Limits: the program that verifies has them, not whoever built the wheel.
         "W113",
-        "W112",  # Installers set modes anew, except the executable bit.
         "W116",
         "W206",  # Lines of RECORD that pip and uv accept.
         "W305",  # Installers take the tags of the file name.
@@ -38,8 +37,6 @@ FORM: Final = frozenset(
         "W307",  # Licences.
         "S161",
         "W407",  # Size: debug information, leftovers, code for other GPUs.
-        "W408",  # What needs it is built already: S101 says whether it is found.
-        "W422",
         "W517",
         "D107",
         "W411",  # Search paths: S101 says whether a library is not found.

@@ -1,4 +1,4 @@
-"""Finds what a release lost since the last one: distributions, libraries, symbols, files, and files lost in an upgrade.
+"""Finds what a release lost since the last one: distributions, libraries, symbols, device code, files.
 
     check(last_release, release)
 
@@ -8,7 +8,7 @@ gone; an exception accepts it. What is new is no finding, but requirements: they
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO, Final
 
@@ -18,10 +18,14 @@ from lib.common.command import some
 from lib.elf.dynamic_symbols import read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
 from lib.elf.source import ElfError
+from lib.gpus.target_id import TargetId
+from wheels.verify.device.package_targets import Owned, owned_packages, serves
+from wheels.verify.device.places import find_libraries, find_trees
+from wheels.verify.device.rules import listed
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Collector, DistributionSet, FileFacts, Wheel
-from wheels.verify.wheel_set.gather import DEVEL, dependencies
-from wheels.verify.wheel_set.model import DevelTree
+from wheels.verify.wheel_set.gather import DEVEL, by_platform, dependencies, gather
+from wheels.verify.wheel_set.model import DevelTree, Package
 from wheels.verify.windows import is_for_windows
 
 DISTRIBUTION = Rule(
@@ -64,6 +68,12 @@ MOVED = Rule(
     "files that moved. Then neither has them.",
     remedy="Leave the files where they were, or let the distribution that has them now require the other: pip upgrades "
     "that first. Otherwise declare an exception, and tell users to install with --force-reinstall.",
+)
+DEVICE_CODE = Rule(
+    "R107",
+    "a library lacks device code for GPU targets that it had in the last release",
+    why="Programs that use the library fail on such a GPU (hipErrorNoBinaryForGpu), and ran with the last release.",
+    remedy="Build the library for these targets again. If this is intended, declare an exception and tell users.",
 )
 EXPORTS: Final = "exports"
 #: How many names a finding lists.
@@ -112,6 +122,45 @@ def check(last: DistributionSet, release: DistributionSet) -> Iterator[Finding]:
         yield from _check_files(before[key], now[key], set().union(*came.values()))
         yield from _check_requirements(before[key], now[key])
     yield from _check_moves(before, now)
+    yield from _check_device_code(gather(last)[0], gather(release)[0])
+
+
+def _check_device_code(last: Sequence[Package], release: Sequence[Package]) -> Iterator[Finding]:
+    """Name the libraries that lost device code.
+
+    DISTRIBUTION says which targets have no package any more, and LIBRARY and FILES which libraries are gone.
+    """
+    before, owned = owned_packages(last), owned_packages(release)
+    new = _device_libraries(release)
+    files = {_plain(path): (package.filename, path) for package in release for path in package.files}
+    for (place, name), codes in sorted(_device_libraries(last).items()):
+        same = new.get((place, name), frozenset())
+        same = same or frozenset().union(*(one for (_, other), one in new.items() if other == name))
+        lost = [code for code in sorted(codes) if not serves(same, code)]
+        lost = [code for code in lost if _has_owner(owned, code) or not _has_owner(before, code)]
+        if lost and (same or name in files):
+            wheel, path = files.get(name, ("", name))
+            yield DEVICE_CODE.finding(wheel, path, f"there is code for {listed(same)}", map(str, lost))
+
+
+def _has_owner(owned: Mapping[str, Owned], code: TargetId) -> bool:
+    return any(one.can_use(code) for one in owned.values())
+
+
+def _device_libraries(packages: Sequence[Package]) -> dict[tuple[str, str], frozenset[TargetId]]:
+    """Return the targets of all code of each library, by the kind of its tree and its `_plain` path."""
+    found: dict[tuple[str, str], frozenset[TargetId]] = defaultdict(frozenset)
+    for group in by_platform(packages):
+        for library in find_libraries(find_trees(group, owned_packages(group)).values()):
+            tree, path = library.copies[0].tree, library.copies[0].path
+            found[tree.kind, _plain(f"{tree.name}/{path}")] |= library.codes
+    return found
+
+
+def _plain(path: str) -> str:
+    """Return the path of a library below its tree, without the versions behind `.so`, which releases change."""
+    directory, name = posixpath.split(path.partition("/")[2])
+    return posixpath.join(directory, _stem(name))
 
 
 def _check_moves(last: Mapping[str, Wheel], new: Mapping[str, Wheel]) -> Iterator[Finding]:

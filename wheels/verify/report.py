@@ -1,10 +1,9 @@
 """Writes the findings of `verify`: as text for people, and as SARIF 2.1.0 (OASIS) for programs.
 
-People get findings by wheel and rule, the remedy once per rule, coloured if they read them in a terminal.
+People get findings by wheel and rule, the remedy once per rule.
 """
 
 import json
-import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
@@ -58,28 +57,18 @@ def _result(finding: Finding, order: dict[str, int]) -> dict[str, Any]:
     return result
 
 
-#: ANSI escape codes (ECMA-48, SGR).
-COLOURS: Final = {Severity.ERROR: "\033[1;31m", Severity.WARNING: "\033[1;33m", Severity.NOTE: "\033[1;36m"}
-BOLD: Final = "\033[1m"
-RESET: Final = "\033[0m"
 #: Of one rule in one wheel so many files are shown, unless all are asked for.
 SHOWN: Final = 10
 
 
-def render(outcome: Outcome, *, colour: bool = False, everything: bool = False, width: int = 0) -> str:
-    """Return the report, at most `width` columns wide unless that is 0.
-
-    With `everything`, it has all files of every finding, and what exceptions excuse.
-    """
+def render(outcome: Outcome, *, everything: bool = False) -> str:
+    """Return the report; with `everything`, all files of every finding, and what exceptions excuse."""
     lines: list[str] = []
     for wheel, in_wheel in groupby(outcome.judged.findings, key=lambda one: one.wheel):
-        lines.append(_paint(wheel or "the set", BOLD, colour))
+        lines.append(wheel or "the set")
         for rule, found in groupby(in_wheel, key=lambda one: one.rule):
-            name = f"{rule.id} {rule.severity.value}"
-            first, *others = _fold(f"  {name}: {rule.title}", width, "  ")
-            lines += [first.replace(name, _paint(name, COLOURS[rule.severity], colour), 1), *others]
-            for line in [*_files(list(found), everything=everything), f"    remedy: {rule.remedy}"]:
-                lines += _fold(line, width)
+            lines.append(f"  {rule.id} {rule.severity.value}: {rule.title}")
+            lines += [*_files(list(found), everything=everything), f"    remedy: {rule.remedy}"]
         lines.append("")
     if everything:
         for finding, exception in outcome.judged.excused:
@@ -87,14 +76,6 @@ def render(outcome: Outcome, *, colour: bool = False, everything: bool = False, 
             lines.append(f"    because {exception.reason}")
     lines.append(summary(outcome))
     return "\n".join(lines) + "\n"
-
-
-def _fold(line: str, width: int, indent: str = "    ") -> list[str]:
-    """Return an indented line in lines of at most `width` columns, unless a word is longer."""
-    if not width or len(line) <= width:
-        return [line]
-    options: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
-    return textwrap.wrap(line.strip(), width, initial_indent=indent, subsequent_indent=f"{indent}  ", **options)
 
 
 def _files(findings: list[Finding], *, everything: bool) -> Iterator[str]:
@@ -122,7 +103,3 @@ def summary(outcome: Outcome) -> str:
 
 def _number(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _paint(text: str, code: str, colour: bool) -> str:
-    return f"{code}{text}{RESET}" if colour else text

@@ -5,13 +5,12 @@ Wheels are read, never unpacked or changed.
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
+from lib.common.command import FOUND, OK, CommandParser, exit_codes, run_command
 from wheels.verify import registry, report
 from wheels.verify.engine import Outcome, Request, verify
 from wheels.verify.exceptions import DeclaredException, make_exceptions
@@ -24,7 +23,6 @@ EPILOG: Final = """examples:
   rocm-wheels verify --target gfx942 dist/ --others thin/ torch-2.9.0-*.whl
   rocm-wheels verify dist/ --last-release ~/released/7.1
   rocm-wheels verify --config verify.toml --sarif findings.sarif dist/
-  rocm-wheels verify rules W415
 
 """ + exit_codes("there are no findings, or only notes", "there are findings")
 
@@ -91,39 +89,13 @@ def make_request(arguments: argparse.Namespace) -> Request:
 
 def write(outcome: Outcome, arguments: argparse.Namespace) -> None:
     """Print the report, and write the log if it was asked for. Raises OSError."""
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    colour = width > 0 and "NO_COLOR" not in os.environ
-    sys.stdout.write(report.render(outcome, colour=colour, everything=arguments.all, width=width))
+    sys.stdout.write(report.render(outcome, everything=arguments.all))
     if arguments.sarif:
         arguments.sarif.write_text(report.render_sarif(outcome, registry.rules()), encoding="utf-8")
 
 
-def explain(argv: Sequence[str]) -> int:
-    """Print what rules say, all without arguments; returns the exit code."""
-    rules = registry.rules()
-    known = CommandParser(
-        "rocm-wheels verify rules",
-        description="Explains rules: what is wrong, why that is bad, and the remedy.",
-        epilog="example:\n  rocm-wheels verify rules S101 W415\n\n" + exit_codes("the rules are printed"),
-    )
-    known.add_argument("rules", nargs="*", metavar="RULE", help="identifiers, such as W415 (default: all rules)")
-    wanted = known.parse_args(argv).rules
-
-    def work() -> None:
-        for identifier in wanted or rules:
-            if identifier not in rules:
-                raise CannotRunError(f"no rule is called {identifier!r}; expected {', '.join(rules)}")
-            rule = rules[identifier]
-            print(f"{rule.id} {rule.severity.value}: {rule.title}\n  {rule.why}\n  remedy: {rule.remedy}")
-
-    return run_command("rocm-wheels verify", work)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    argv = sys.argv[1:] if argv is None else list(argv)
-    if argv[:1] == ["rules"]:
-        return explain(argv[1:])
     arguments = parser().parse_args(argv)
     if not (arguments.paths or arguments.others):
         parser().error("nothing to verify; expected wheels, sdists, or directories of them")

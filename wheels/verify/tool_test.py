@@ -79,14 +79,6 @@ def test_what_cannot_be_done_is_said_in_one_line(wheel: Path, capsys: pytest.Cap
         assert error.count("\n") == 1
 
 
-def test_rules_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rules", "W404"]) == OK
-    assert "an executable stack" in capsys.readouterr().out
-    assert main(["rules"]) == OK
-    assert capsys.readouterr().out.count("remedy: ") == len(registry.rules())
-    assert main(["rules", "W999"]) == CANNOT_RUN
-
-
 @pytest.mark.parametrize("rule", registry.rules().values(), ids=lambda rule: rule.id)
 def test_every_rule_says_all_that_it_must(rule: Rule) -> None:
     assert rule.why.endswith(".")

@@ -1,7 +1,7 @@
 """Facts about Windows for checks: which wheels are for Windows, and which package owns a needed DLL.
 
     is_for_windows(wheel.tags)
-    is_system("kernel32.dll"), is_redistributable("msvcp140.dll"), is_debug_runtime("ucrtbased.dll")
+    is_system("kernel32.dll"), is_redistributable("msvcp140.dll")
 
 Names of DLLs are in lower case, as `lib.pe.model` has them.
 """
@@ -23,10 +23,6 @@ _INTERPRETER: Final = re.compile(r"(?:python\d+t?|libpypy[\d.]+-c)\.dll")
 #: What Microsoft's redistributable packages install: runtimes of C, C++, OpenMP and MFC, whatever their version.
 _NAME: Final = r"(?:concrt|mfcm?|msvc[mpr]|vcamp|vccorlib|vcomp|vcruntime)\d+"
 _REDISTRIBUTABLE: Final = re.compile(rf"{_NAME}u?(?:_[a-z0-9_]+)?\.dll")
-#: The same, and C's, as compiled for debugging; so is an interpreter.
-_DEBUG: Final = re.compile(
-    rf"(?:{_NAME}(?:u?d(?:_[a-z0-9_]+)?|_[0-9]d)|ucrtbased|msvcrtd|python\d+t?_d)\.dll", re.IGNORECASE
-)
 
 
 def is_for_windows(tags: Collection[Tag]) -> bool:
@@ -42,8 +38,3 @@ def is_system(name: str) -> bool:
 def is_redistributable(name: str) -> bool:
     """Whether a DLL is part of Microsoft's runtimes, which users can install, and many programs do."""
     return bool(_REDISTRIBUTABLE.fullmatch(name))
-
-
-def is_debug_runtime(name: str) -> bool:
-    """Whether a DLL is a runtime for debugging, which Visual Studio installs and nobody may pass on."""
-    return bool(_DEBUG.fullmatch(name))

@@ -3,13 +3,12 @@
 import pytest
 from packaging.tags import parse_tag
 
-from wheels.verify.windows import is_debug_runtime, is_for_windows, is_redistributable, is_system
+from wheels.verify.windows import is_for_windows, is_redistributable, is_system
 
 
 @pytest.mark.parametrize("name", ["kernel32.dll", "api-ms-win-crt-heap-l1-1-0.dll", "vcruntime140.dll", "icuuc.dll"])
 def test_what_windows_or_the_interpreter_has(name: str) -> None:
     assert is_system(name)
-    assert not is_debug_runtime(name)
 
 
 @pytest.mark.parametrize("name", ["python3.dll", "python312.dll", "python313t.dll", "libpypy3.10-c.dll"])
@@ -20,25 +19,6 @@ def test_interpreters(name: str) -> None:
 @pytest.mark.parametrize("name", ["msvcp140.dll", "msvcp140_1.dll", "vcomp140.dll", "mfc140u.dll", "msvcr120.dll"])
 def test_what_users_can_install(name: str) -> None:
     assert is_redistributable(name)
-    assert not is_system(name)
-    assert not is_debug_runtime(name)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "ucrtbased.dll",
-        "vcruntime140d.dll",
-        "vcruntime140_1d.dll",
-        "msvcp140d.dll",
-        "msvcp140d_atomic_wait.dll",
-        "msvcr120d.dll",
-        "mfc140ud.dll",
-        "python312_d.dll",
-    ],
-)
-def test_what_is_for_debugging(name: str) -> None:
-    assert is_debug_runtime(name)
     assert not is_system(name)
 
 

@@ -43,8 +43,8 @@ def _rocm_coverage_impl(ctx):
 rocm_coverage = rule(
     doc = """Computes which library has device code for which GPU target.
 
-Writes the table as `{name}.json`, and for people as `{name}.txt`. A note says what the packages of `targets` lack. `coverage` of
-`sdk_wheel_set_test` compares a release with a committed table.""",
+Writes the table as `{name}.json`, and for people as `{name}.txt`. A note says what the packages of `targets` lack.
+`last_release` of `sdk_wheel_set_test` finds what a library lost (R107).""",
     implementation = _rocm_coverage_impl,
     attrs = LINUX_ATTRS | {
         "artifacts": attr.label_list(providers = [ArtifactInfo], doc = "Artifacts that packages are made from."),

@@ -1,10 +1,7 @@
-"""W501 to W517: nothing in a wheel that was not meant to be published, and nothing where other packages have theirs."""
+"""W505 to W517: nothing in a wheel that was not meant to be published, and nothing where other packages have theirs."""
 
-import posixpath
 from collections.abc import Iterator
 from typing import Final
-
-from packaging.utils import canonicalize_name
 
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel, is_driver_name, is_path_file
@@ -17,24 +14,11 @@ CONFIGURED_PATH = Rule(
     why="Programs that read it look for files at a path that users do not have.",
     remedy="Write the path relative to the file, or the name alone. The setting build_paths says what counts.",
 )
-EMPTY = Rule(
-    "W511",
-    "installs nothing",
-    why="Beside its .dist-info directory the wheel has no file, or only the empty file that marks the tree of an SDK's "
-    "package.",
-    remedy="Find out why the build packaged nothing.",
-)
 COMMON = Rule(
     "W512",
     "a name at the top that other packages use, too",
     why="`tests` or `docs` overwrites what another package installed there.",
     remedy="Move it into the package, or leave it out.",
-)
-INIT = Rule(
-    "W514",
-    "__init__.py at the top",
-    why="It makes site-packages itself a package and clashes with every other wheel that has this fault.",
-    remedy="Put it into a directory of its own.",
 )
 RUNS_CODE = Rule(
     "W517",
@@ -65,27 +49,13 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 def _places(wheel: Wheel) -> Iterator[Finding]:
     """Look at the places of the files."""
     installed = {wheel.installed(path) or "": path for path in wheel.files}
-    own = [path for path in wheel.files if not path.partition("/")[0].endswith(".dist-info")]
-    marks = [path for path in own if _is_mark(path, wheel)]
-    # A wheel without files may be there for what it requires; a package of an SDK is not.
-    if wheel.files and own == marks and wheel.metadata and (marks or not wheel.metadata.requires_dist):
-        evidence = f"{len(wheel.files) - len(marks)} files, all in {wheel.dist_info}"
-        yield EMPTY.finding(wheel.filename, "", ", and ".join([evidence, *marks]))
     tops: dict[str, str] = {}
     for place in sorted(installed):
         tops.setdefault(place.partition("/")[0], installed[place])
     for top in sorted(NAMES & tops.keys()):
         yield COMMON.finding(wheel.filename, tops[top], f"{top!r} is at the top of site-packages")
-    if "__init__.py" in installed:
-        yield INIT.finding(wheel.filename, installed["__init__.py"], "is at the top of site-packages")
     for path, facts in wheel.files.items():
         if facts.content and is_path_file(path):
             for number, line in enumerate(facts.content.decode(errors="replace").splitlines(), 1):
                 if line.startswith(("import ", "import\t")):
                     yield RUNS_CODE.finding(wheel.filename, path, f"line {number}: {line[:60]!r}")
-
-
-def _is_mark(path: str, wheel: Wheel) -> bool:
-    """Whether a file is the empty mark with which an SDK's package owns its tree: `{tree}/.{distribution}`."""
-    name = posixpath.basename(path)
-    return name.startswith(".") and canonicalize_name(name[1:]) == wheel.name and not wheel.files[path].size

@@ -1,4 +1,4 @@
-"""W401 to W417: each ELF file can be mapped and run safely (System V gABI, "Program Loading"; its GNU extensions).
+"""W401 to W416: each ELF file can be mapped and run safely (System V gABI, "Program Loading"; its GNU extensions).
 
 Search paths stay inside the installation, and no file needs a newer system than the tag promises (PEP 600).
 """
@@ -29,12 +29,6 @@ LAYOUT = Rule(
     why="Segments must be in order, apart from each other, and lie in the file as they do in memory, page by page.",
     remedy="Link it again. If patchelf or strip edited it, leave that step out.",
 )
-TEXTREL = Rule(
-    "W403",
-    "text relocations",
-    why="The loader has to make code writable: refused by hardened systems, and each process gets its own copy.",
-    remedy="Compile with -fPIC, assembly included; find the culprit with -Wl,-z,text.",
-)
 EXECSTACK = Rule(
     "W404",
     "an executable stack",
@@ -59,13 +53,6 @@ DEBUG = Rule(
     severity=Severity.WARNING,
     why="It is most of a file's size, users do not need it, and it names the paths of the build machine.",
     remedy="strip --strip-debug; or set debug_info if it is wanted.",
-)
-SONAME = Rule(
-    "W408",
-    "a library whose SONAME no file of its directory has",
-    severity=Severity.WARNING,
-    why="Programs that link it need it by that name, and the loader looks for a file of that name.",
-    remedy="Name the file as its SONAME says, or link it with -Wl,-soname=NAME.",
 )
 ABSOLUTE = Rule(
     "W411",
@@ -104,16 +91,6 @@ MACHINE = Rule(
     why="The machines that the wheel is installed on can neither load nor run it.",
     remedy="Drop the file, or build it for the CPU of the tag.",
 )
-STATIC = Rule(
-    "W417",
-    "a search path in a static program",
-    why="No loader reads it, and a static PIE relocates itself by its dynamic section: where a tool has moved that to "
-    "make room for a search path, the program crashes at start.",
-    remedy="Package the program as its linker wrote it.",
-)
-DT_TEXTREL: Final = 22
-DT_FLAGS: Final = 30
-DF_TEXTREL: Final = 4
 #: The page size of x86-64; on AArch64 pages may be larger, never smaller.
 PAGE: Final = 4096
 
@@ -138,11 +115,6 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         for evidence in layout_faults(elf):
             yield LAYOUT.finding(name, facts.path, evidence)
         yield from _permissions(name, facts, elf)
-        folder, _, own = facts.path.rpartition("/")
-        # A name with a slash is a path (ld.so(8)).
-        is_named = elf.soname and "/" not in elf.soname and not elf.is_program
-        if is_named and elf.soname != own and f"{folder}/{elf.soname}" not in wheel.files:
-            yield SONAME.finding(name, facts.path, f"DT_SONAME is {elf.soname!r}")
         cpu = BY_MACHINE.get(elf.machine)
         if elf.interpreter is not None and cpu and elf.interpreter not in cpu.loaders:
             yield INTERPRETER.finding(name, facts.path, f"{elf.interpreter!r}; expected {' or '.join(cpu.loaders)}")
@@ -188,8 +160,6 @@ def _inside(elf: ElfFile, vaddr: int, size: int) -> bool:
 
 
 def _permissions(wheel: str, facts: FileFacts, elf: ElfFile) -> Iterator[Finding]:
-    if elf.dynamic_value(DT_TEXTREL) is not None or (elf.dynamic_value(DT_FLAGS) or 0) & DF_TEXTREL:
-        yield TEXTREL.finding(wheel, facts.path, "DT_TEXTREL, or DF_TEXTREL in DT_FLAGS")
     stack = elf.program_header(c.PT_GNU_STACK)
     if stack is not None and stack.flags & c.PF_X:
         yield EXECSTACK.finding(wheel, facts.path, "PT_GNU_STACK has the flag PF_X")
@@ -204,8 +174,6 @@ def _dynamic(wheel: Wheel) -> Iterator[Finding]:
     """Look at what the loader is told, and at what is needed of the system."""
     made = _promises(wheel)
     for facts, elf in linked_files(wheel):
-        if elf.is_static_pie and (elf.rpath or elf.runpath):
-            yield STATIC.finding(wheel.filename, facts.path, f"{elf.rpath or elf.runpath!r}, and it needs no library")
         if elf.runpath is not None:
             yield RUNPATH.finding(wheel.filename, facts.path, f"DT_RUNPATH is {elf.runpath!r}")
         for tag, value in (("DT_RPATH", elf.rpath), ("DT_RUNPATH", elf.runpath)):

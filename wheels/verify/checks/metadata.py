@@ -28,14 +28,8 @@ INVALID = Rule(
     why="Installers may refuse it, or read it in different ways; the package index refuses it where it is new.",
     remedy="Correct the field named; the specification is PyPA's Core Metadata.",
 )
-EARLY = Rule(
-    "W312",
-    "a field is newer than the version of METADATA",
-    severity=Severity.NOTE,
-    why="setuptools wrote License-File for years before metadata 2.4 had it: installers read it, and PyPI serves it.",
-    remedy="Let a newer build tool write METADATA.",
-)
-#: How `packaging` says so.
+#: How `packaging` says that a field is newer than METADATA's version. Installers read it, and PyPI serves it:
+#: setuptools wrote License-File for years before metadata 2.4 had it.
 _EARLY: Final = re.compile(r"[\w-]+ introduced in metadata version ")
 NAME = Rule(
     "W303",
@@ -106,7 +100,8 @@ def _metadata(wheel: Wheel) -> Iterator[Finding]:
     metadata = parse_metadata(content)
     if isinstance(metadata, list):
         for problem in metadata:
-            yield (EARLY if _EARLY.match(problem) else INVALID).finding(wheel.filename, path, problem)
+            if not _EARLY.match(problem):
+                yield INVALID.finding(wheel.filename, path, problem)
         return
     if wheel.name is not None and canonicalize_name(metadata.name) != wheel.name:
         yield NAME.finding(wheel.filename, path, f"Name is {metadata.name!r}, the wheel is {wheel.name!r}")

@@ -1,4 +1,4 @@
-"""W108 to W112, W115, W116: each member can be unpacked as it is, on every system that wheels are installed on."""
+"""W108 to W111, W115, W116: each member can be unpacked as it is, on every system that wheels are installed on."""
 
 import stat
 from collections import defaultdict
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from lib.plan.windows_names import LONGEST_PATH, is_device, reason_against, units_of
-from lib.wheel.zip_members import ZipMember
 from wheels.verify.finding import Finding, Rule, Severity
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings
@@ -38,14 +37,6 @@ LONG = Rule(
     why="Windows allows 260 characters for the whole path, including site-packages, and drops longer ones silently.",
     remedy="Shorten directory names, or raise the setting max_path if the wheel is not for Windows.",
 )
-MODE = Rule(
-    "W112",
-    "permissions that are not allowed",
-    severity=Severity.WARNING,
-    why="Others could change the file, or its owner could not read it; set-user-ID files do not belong in a wheel. "
-    "Windows has no such permissions.",
-    remedy="Write members with mode 0644, or 0755 if they are run.",
-)
 WHEEL_NAME = Rule(
     "W115",
     "the wheel's file name is not valid",
@@ -62,8 +53,6 @@ WINDOWS_NAME = Rule(
 )
 #: Linux's NAME_MAX, in bytes; macOS and Windows have 255 characters.
 LONGEST_PART: Final = 255
-#: Permissions beside rwxr-xr-x.
-UNWANTED: Final = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWOTH
 
 
 def what_is_wrong(path: str) -> str:
@@ -99,8 +88,6 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
             yield WINDOWS_NAME.finding(name, member.name, wrong)
         if wrong := _length(wheel.installed(member.name) or "", settings.max_path, is_windows=is_windows):
             yield LONG.finding(name, member.name, wrong)
-        if not is_windows and (evidence := _mode(member)):
-            yield MODE.finding(name, member.name, evidence)
     yield from _clashes(wheel)
 
 
@@ -115,16 +102,6 @@ def _length(path: str, max_path: int, *, is_windows: bool) -> str:
     if is_windows and (units := units_of(path)) > LONGEST_PATH:
         return f"{units} characters; Windows has room for {LONGEST_PATH} below site-packages"
     return f"{len(path)} characters, max_path is {max_path}" if 0 < max_path < len(path) else ""
-
-
-def _mode(member: ZipMember) -> str:
-    mode = stat.S_IMODE(member.mode)
-    if not mode or member.is_special:
-        return ""  # Not made on Unix: installers take their own.
-    if mode & UNWANTED:
-        return f"mode {mode:04o}; expected none of the bits {UNWANTED:04o}"
-    wanted = stat.S_IRUSR | (stat.S_IXUSR if member.is_directory else 0)
-    return "" if mode & wanted == wanted else f"mode {mode:04o}; expected at least {wanted:04o}"
 
 
 def _clashes(wheel: Wheel) -> Iterator[Finding]:

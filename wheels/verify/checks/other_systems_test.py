@@ -55,7 +55,7 @@ def test_libraries_in_a_wheel_for_any_platform(name: str, data: bytes, is_code: 
     ("old", "new", "expected"),
     [
         # setuptools has written License-File since long before metadata 2.4; a sixth of PyPI's wheels have it.
-        ("Metadata-Version: 2.4", "Metadata-Version: 2.1", {"W312": "note"}),
+        ("Metadata-Version: 2.4", "Metadata-Version: 2.1", {}),
         ("Metadata-Version: 2.4", "Metadata-Version: 9.9", {"W302": "error"}),
         ("Summary: A sample", "Summary: A sample\nRequires-Dist: ;;", {"W302": "error"}),
     ],
@@ -63,4 +63,4 @@ def test_libraries_in_a_wheel_for_any_platform(name: str, data: bytes, is_code: 
 def test_metadata_that_indexes_serve(old: str, new: str, expected: dict[str, str], tmp_path: Path) -> None:
     metadata = METADATA.replace("License-Expression: MIT\n", "").replace(old, new)
     found = rules(tmp_path, Sample(metadata=metadata))
-    assert {rule: severity for rule, severity in found.items() if rule in ("W302", "W312")} == expected
+    assert {rule: severity for rule, severity in found.items() if rule == "W302"} == expected

@@ -17,7 +17,7 @@ from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import closure
 from wheels.verify.wheel_set.loader import expand
 from wheels.verify.wheel_set.model import DevelTree, Package
-from wheels.verify.windows import is_debug_runtime, is_redistributable, is_system
+from wheels.verify.windows import is_redistributable, is_system
 
 _DLL_SUFFIXES: Final = (".dll", ".pyd", ".exe", ".drv", ".ocx")
 
@@ -146,7 +146,7 @@ def check_importing(
         for path, image in ((path, facts.pe) for path, facts in files.items() if facts.pe):
             for name in sorted({*image.libraries, *image.delayed_libraries}):
                 found = alone.find(path, name)
-                if there(name) or is_debug_runtime(name):  # W423 says so.
+                if there(name):
                     continue
                 if found is None and is_redistributable(name):
                     runtimes.setdefault(name, []).append(path)
@@ -172,7 +172,7 @@ def _devel(
     names = {posixpath.basename(path) for path in places}
     for path, image in sorted(devel.images.items()):
         for name in image.libraries:
-            if there(name) or is_redistributable(name) or is_debug_runtime(name):
+            if there(name) or is_redistributable(name):
                 continue
             if name not in names:
                 yield MISSING.finding(package.filename, devel.archive, f"{path} needs {name}")

@@ -77,13 +77,6 @@ VERSION = Rule(
     why="The loader stops: `version … not found`. The file was linked against another version of the library.",
     remedy="Ship the library that the file was built with, or build the file against the library that ships.",
 )
-UNVERSIONED = Rule(
-    "S112",
-    "a file needs symbol versions, and the library has none",
-    severity=Severity.WARNING,
-    why="The file was linked against another build of the library; the loader binds whatever has the name.",
-    remedy="Ship the library that the file was built with.",
-)
 NOT_THERE = Rule(
     "S141",
     "a library that may be opened at run time is nowhere in the set",
@@ -182,11 +175,8 @@ def _elsewhere(name: str, whole: Installation) -> str:
 
 def _versions(package: Package, linked: Linked, name: str, provider: Linked) -> Iterator[Finding]:
     """Report the versions that a file needs and the library does not define (LSB Core, "Startup Sequence")."""
-    wanted = linked.requires.get(name, ())
-    if wanted and not provider.provides:
-        evidence = f"wants {', '.join(sorted(wanted))} of {name}, and {provider.path} defines no versions"
-        yield UNVERSIONED.finding(package.filename, linked.path, evidence)
-        return
+    # The loader binds whatever has the name in a library without any versions.
+    wanted = linked.requires.get(name, ()) if provider.provides else ()
     for version in sorted(set(wanted) - provider.provides):
         has = ", ".join(sorted(one for one in provider.provides if one != provider.soname))
         evidence = f"wants {version} of {name}, and {provider.path} has {has}"

@@ -21,12 +21,6 @@ TWO_OWNERS = Rule(
     why="The one installed last overwrites the other's file, and uninstalling either breaks the other.",
     remedy="Leave the file to one of them, and let the other require it.",
 )
-FILE_AND_DIRECTORY = Rule(
-    "S122",
-    "a path is a file in one distribution and a directory in another",
-    why="Installing the second one fails.",
-    remedy="Rename one of them.",
-)
 COMMAND = Rule(
     "S123",
     "two distributions install a command of the same name",
@@ -59,7 +53,6 @@ def check_owners(packages: Sequence[Package]) -> Iterator[Finding]:
                 yield TWO_OWNERS.finding(package.filename, path, evidence)
     for package in packages:
         yield from _unpacked(package, owners)
-    yield from _directories(packages, owners)
     commands: dict[str, Package] = {}
     for package in packages:
         for command in package.scripts:
@@ -141,18 +134,3 @@ def _unpacked(package: Package, owners: Owners) -> Iterator[Finding]:
         if other is not None and other.name != package.name:
             evidence = f"the development tree has it, and it is in {other.filename}"
             yield TWO_OWNERS.finding(package.filename, path, evidence)
-
-
-def _directories(packages: Sequence[Package], owners: Owners) -> Iterator[Finding]:
-    """Look for directories that are files elsewhere; each is reported once per distribution."""
-    for package in packages:
-        found = set()
-        for path in package.files:
-            directory = path.rpartition("/")[0]
-            while directory and directory not in found:
-                other, _ = owners.get(_key(package, directory), (None, ""))
-                if other is not None and other.name != package.name:
-                    found.add(directory)
-                    evidence = f"a directory here (it has {path}), and a file of {other.filename}"
-                    yield FILE_AND_DIRECTORY.finding(package.filename, directory, evidence)
-                directory = directory.rpartition("/")[0]

@@ -1,15 +1,14 @@
 """Checks that whatever is required can be had: from the set itself, or from elsewhere if that is declared."""
 
 import posixpath
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
-from lib.common.distributions import FILE_NAME, PER_TARGET, Distributions
-from wheels.verify.finding import Finding, Rule, Severity
+from lib.common.distributions import FILE_NAME, Distributions
+from wheels.verify.finding import Finding, Rule
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.closure import applies, candidates
 from wheels.verify.wheel_set.model import Package
@@ -105,13 +104,6 @@ UNREADABLE = Rule(
     why="Nothing that depends on it can be checked, and installing it fails.",
     remedy="Build the distribution again, with metadata and `_distributions.json` as the rules write them.",
 )
-NOT_SELECTED = Rule(
-    "S136",
-    "a package for a GPU target that the selector does not offer",
-    severity=Severity.WARNING,
-    why="Nobody who installs through the selector gets it.",
-    remedy="Build the selector together with the packages, or leave the package out.",
-)
 DEFAULT_TARGET = Rule(
     "S138",
     "the selector's default target cannot work",
@@ -124,18 +116,11 @@ def check_selection(
     packages: Sequence[Package], names: Mapping[str, Sequence[Package]], settings: Settings
 ) -> Iterator[Finding]:
     """Check each selector against the packages of the set. What else it requires, `requirements` looks at."""
-    offered = set()
-    templates: dict[str, Package] = {}
     for package in packages:
         if package.selector is not None:
             for missing in sorted(missing_defaults(package, names, settings)):
                 target = package.selector.default_target
                 yield DEFAULT_TARGET.finding(package.filename, "", f"the set has no {missing}", [target])
-            offered |= {canonicalize_name(name) for name in package.selector.selected()}
-            templates |= {names.distribution: package for names in package.selector.packages.values()}
-    for template, selecting in sorted(templates.items(), key=lambda item: item[0]):
-        if PER_TARGET in template:
-            yield from _check_offered(packages, template, selecting, offered)
 
 
 def missing_defaults(
@@ -148,15 +133,3 @@ def missing_defaults(
     default, selected = package.selector.default_target, package.selector.selected()
     own = {canonicalize_name(name) for name, (_, target) in selected.items() if target and target == default}
     return frozenset(own - names.keys() - external)
-
-
-def _check_offered(
-    packages: Sequence[Package], template: str, selecting: Package, offered: Collection[str]
-) -> Iterator[Finding]:
-    pattern = re.escape(canonicalize_name(template.replace(PER_TARGET, "0"))).replace("0", "gfx.+")
-    for package in packages:
-        if re.fullmatch(pattern, package.name) and package.name not in offered:
-            evidence = (
-                f"{selecting.filename} offers {', '.join(selecting.selector.targets if selecting.selector else ())}"
-            )
-            yield NOT_SELECTED.finding(package.filename, "", evidence)
