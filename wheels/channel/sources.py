@@ -42,7 +42,7 @@ def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
 
 
 def _name(where: str, file: Mapping[str, str]) -> str:
-    """Return the name of a file. Raises ToolError for one that leads out of a folder."""
+    """Return the name of a file. Raises ToolError if it leads out of a folder."""
     name = file.get("name") or posixpath.basename(file["url"])
     if name in ("", "..") or PurePosixPath(name).name != name:
         raise ToolError(f"{where}: has a file {name!r}; expected a name without a directory. Lock again")
