@@ -14,7 +14,7 @@ visibility(["//hip", "//hip/private", "//hip/tests/..."])
 
 _SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/pylock.py")]
 
-# The repository of the SDK, and that of its toolchain.
+# The repositories of the SDK and of its toolchain.
 _SDK, _TOOLCHAINS = "rocm", "rocm_toolchains"
 
 # How the packages with device code for one GPU target are called.
