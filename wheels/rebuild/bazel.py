@@ -76,7 +76,7 @@ class Clone:
 
     def other_commit(self, statement: Statement) -> str:
         """Return what to do if the clone is not at the commit of a statement, else nothing."""
-        wanted = next((one.digests[COMMIT] for one in statement.materials if COMMIT in one.digests), "")
+        wanted = next((one.digest[COMMIT] for one in statement.materials if COMMIT in one.digest), "")
         ask = ["git", "-C", str(self.directory), "rev-parse", "HEAD"]
         try:
             found = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()

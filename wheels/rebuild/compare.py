@@ -4,29 +4,18 @@ import hashlib
 import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO
 
 from lib.common.program import ToolError
 from lib.provenance.statement import Material, Statement
 
-_CHUNK: Final = 1 << 20
-
-
-@dataclass(frozen=True)
-class _Member:
-    """A member of an archive: its content, and what else of it an archive has."""
-
-    sha256: str
-    header: tuple[object, ...]
+#: Of a member of an archive: the SHA-256 of its content, and what else of it an archive has.
+_Member = tuple[str, tuple[object, ...]]
 
 
 def _digest(file: IO[bytes]) -> str:
-    digest = hashlib.sha256()
-    while chunk := file.read(_CHUNK):
-        digest.update(chunk)
-    return digest.hexdigest()
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
 
 def _members(path: Path) -> Iterator[tuple[str, _Member]]:
@@ -35,13 +24,13 @@ def _members(path: Path) -> Iterator[tuple[str, _Member]]:
             for one in archive.infolist():
                 with archive.open(one) as file:
                     rest = one.external_attr, one.date_time, one.compress_type, one.compress_size
-                    yield one.filename, _Member(_digest(file), rest)
+                    yield one.filename, (_digest(file), rest)
         return
     with tarfile.open(path) as sdist:
         for entry in sdist:
             content = sdist.extractfile(entry) if entry.isfile() else None
             header = entry.mode, entry.mtime, entry.type, entry.linkname
-            yield entry.name, _Member(_digest(content) if content else "", header)
+            yield entry.name, (_digest(content) if content else "", header)
 
 
 def compare_members(given: Path, built: Path) -> list[str]:
@@ -58,8 +47,8 @@ def compare_members(given: Path, built: Path) -> list[str]:
         one, other = there.get(name), again.get(name)
         if one is None or other is None:
             lines.append(f"{name}: only in the {'rebuilt' if one is None else 'given'} distribution")
-        elif one.sha256 != other.sha256:
-            lines.append(f"{name}: expected sha256 {one.sha256}, built {other.sha256}")
+        elif one[0] != other[0]:
+            lines.append(f"{name}: expected sha256 {one[0]}, built {other[0]}")
         elif one != other:
             lines.append(f"{name}: same content, but another mode, date or compression")
     return lines or ["same members, but in another order or with other bytes between them"]
