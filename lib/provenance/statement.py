@@ -20,7 +20,7 @@ STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "https://slsa.dev/provenance/v1"
 BUILD_TYPE: Final = "https://github.com/OWNER/rules_rocm_python/blob/main/docs/release/provenance.md#build-type-1"
 BUILDER: Final = "https://github.com/OWNER/rules_rocm_python/blob/main/docs/release/provenance.md#publish"
-#: Names of digests: of a file, of an artifact's manifest (`lib.provenance.tree`), and of a commit, as in-toto names it.
+#: Names of digests: of a file, of an artifact (`tools.actions.material`), and of a commit, as in-toto names it.
 FILE: Final = "sha256"
 TREE: Final = "artifactManifest"
 COMMIT: Final = "gitCommit"
