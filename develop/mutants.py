@@ -146,7 +146,7 @@ if (base, parent) not in made => if parent not in made
 tools/fetch/catalog/scan.py: a list ends in a traceback | except (ValueError, AttributeError) => except ValueError
 tools/fetch/catalog/one_archive.py: an archive that is cut between two members is taken for whole
 (last + chunk)[-BLOCK:] => bytes(BLOCK)
-tools/fetch/lock/tool.py: the first of two mirrors is lost | "--mirror", action="append" => "--mirror", nargs=1
+tools/fetch/lock/tool.py: the first of two mirrors is lost | for url in args.mirror] => for url in args.mirror[-1:]]
 tools/fetch/lock/tool.py: a mirror need not be a URL | [check_base_url(url) for url in args.mirror] => args.mirror
 tools/fetch/lock/web.py: a server fills the memory in place of a checksum
 if len(content) > SMALL: => if len(chunk) > SMALL:

@@ -1,7 +1,7 @@
-"""The module extension `hip`: a repository for each SDK, and one with the toolchains of all.
+"""The module extension `hip`: a repository with the SDK of a build, and one with its toolchain.
 
-A build has one SDK of a name, whoever asks for it. Of an SDK that a lock file of Python packages (pylock.toml) names,
-each wheel is a repository, too.
+A build has one SDK, whoever asks for it. Of an SDK that a lock file of Python packages (pylock.toml) names, each wheel is a
+repository, too.
 """
 
 load("//rules/shared:names.bzl", "archive_repository_name")
@@ -13,6 +13,9 @@ load(":sdk_toolchains.bzl", "sdk_toolchains")
 visibility(["//hip", "//hip/private", "//hip/tests/..."])
 
 _SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/pylock.py")]
+
+# The repositories of the SDK and of its toolchain.
+_SDK, _TOOLCHAINS = "rocm", "rocm_toolchains"
 
 # How the packages with device code for one GPU target are called.
 _DEVICE = "rocm-sdk-device-"
@@ -30,12 +33,11 @@ _locked_wheel = repository_rule(
     },
 )
 
-def locked_wheels(mctx, name, lock, targets):
+def locked_wheels(mctx, lock, targets):
     """Declares a repository for each wheel that an SDK needs. Bazel fetches it when someone asks for it.
 
     Args:
         mctx: the module_ctx.
-        name: string: name of the SDK's repository.
         lock: label of the lock file.
         targets: list of string: the GPU targets and families that programs are compiled for.
 
@@ -49,7 +51,7 @@ def locked_wheels(mctx, name, lock, targets):
         distribution = wheel["distribution"]
         if distribution.startswith(_DEVICE) and not may_run(targets, distribution.removeprefix(_DEVICE)):
             continue
-        repository = archive_repository_name(name, distribution)
+        repository = archive_repository_name(_SDK, distribution)
         _locked_wheel(
             name = repository,
             file = wheel["file"],
@@ -71,43 +73,34 @@ def _shown(tag, names):
     return ", ".join(["{} = {}".format(name, repr(str(getattr(tag, name)) if type(getattr(tag, name)) == "Label" else getattr(tag, name))) for name in names])
 
 def _conflict(one, title, tag):
-    """Returns why the SDK of a tag cannot stand beside a chosen one, empty if it can: two libraries would need two SDKs in one program."""
+    """Returns why a tag contradicts the chosen SDK, empty if it does not: two libraries would need two SDKs in one program."""
     names = [name for name in _SOURCE if getattr(one.tag, name) != getattr(tag, name)]
     if not names:
         return ""
-    return "{} says {}, and {} says {}; expected one SDK of this name in a build. Declare hip.sdk(name = {}) in your own MODULE.bazel: the root module's counts".format(
-        one.title,
-        _shown(one.tag, names),
-        title,
-        _shown(tag, names),
-        repr(tag.name),
-    )
+    says = "{} says {}, and {} says {}".format(one.title, _shown(one.tag, names), title, _shown(tag, names))
+    return says + "; expected one SDK in a build. Declare hip.sdk in your own MODULE.bazel: the root module's counts"
 
-def chosen_sdks(modules):
-    """Returns the SDKs of a build. If several have one name, the root module's counts.
+def chosen_sdk(modules):
+    """Returns the SDK of a build: the root module's; without it, the other modules have to agree.
 
     Args:
         modules: list of modules of an extension, as Bazel sorts them: the root first, by their distance from it.
 
     Returns:
-        dict from the name of an SDK to struct(tag, title: how errors name the tag, conflict: why it cannot be used, if the
-        root module has no tag of this name and others contradict each other), the default SDK first.
+        struct(tag, title: how errors name the tag, conflict: why it cannot be used, empty if nothing contradicts it).
     """
-    chosen, of_root = {}, {}
+    chosen, is_of_root = None, False
     for module in [one for one in modules if one.name != OWN] + [one for one in modules if one.name == OWN]:
-        names = {}
+        title = "module {}: hip.sdk".format(module.name)
+        if len(module.tags.sdk) > 1:
+            fail("{}: it is declared twice; expected one SDK. Remove one".format(title))
         for tag in module.tags.sdk:
-            title = "module {}: hip.sdk(name = {})".format(module.name, repr(tag.name))
-            if tag.name in names:
-                fail("{}: it is declared twice; expected distinct names. Change one".format(title))
-            names[tag.name] = True
             if module.name == OWN and not module.is_root:
-                title = "no module declares hip.sdk(name = {}), so ROCm is taken from its usual place".format(repr(tag.name))
-            one = chosen.setdefault(tag.name, struct(conflict = "", tag = tag, title = title))
-            if module.is_root:
-                of_root[tag.name] = True
-            elif tag.name not in of_root and module.name != OWN and not one.conflict:
-                chosen[tag.name] = struct(conflict = _conflict(one, title, tag), tag = one.tag, title = one.title)
+                title = "no module declares hip.sdk, so ROCm is taken from its usual place"
+            if not chosen:
+                chosen, is_of_root = struct(conflict = "", tag = tag, title = title), module.is_root
+            elif not is_of_root and module.name != OWN and not chosen.conflict:
+                chosen = struct(conflict = _conflict(chosen, title, tag), tag = chosen.tag, title = chosen.title)
     return chosen
 
 def check_sdk(tag, title):
@@ -125,12 +118,11 @@ def check_sdk(tag, title):
         fail("{}: targets: {}. Change `targets`".format(title, expanded.error))
 
 _sdk = tag_class(
-    doc = "Declares a repository with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [HIP programs](programs.md). " +
-          "Of several modules that declare one of a name, the root's counts; without one, they have to agree. Without a tag, `@rocm` " +
+    doc = "Declares the repository `@rocm` with the libraries and the compiler of a ROCm SDK, for C++ and HIP. See [HIP programs](programs.md). " +
+          "Of several modules that declare one, the root's counts; without one, they have to agree. Without a tag, `@rocm` " +
           "is `/opt/rocm`, or the directory that the variable `ROCM_PATH` names.",
     attrs = {
         "artifacts": attr.label(doc = "`.bzl` file with ARTIFACTS that the SDK comes from, such as `@rocm_artifacts//:artifacts.bzl`."),
-        "name": attr.string(default = "rocm", doc = "Name of the repository."),
         "path": attr.string(doc = "Instead of `artifacts`: the absolute path of a directory in which ROCm is installed. Builds are not hermetic then."),
         "targets": attr.string_list(doc = "GPU targets and families to compile for, unless `--@rocm//:targets` names others. `native` stands for the GPUs of the machine that fetches the SDK."),
         "wheels": attr.label(doc = "Instead of `artifacts`: lock file of Python packages (`pylock.toml`) that names the wheels of ROCm."),
@@ -138,43 +130,32 @@ _sdk = tag_class(
     },
 )
 
-# The repository of toolchains.
-_TOOLCHAINS = "rocm_toolchains"
-
-def _declare_sdk(mctx, one):
-    tag, title = one.tag, one.title
-    check_sdk(tag, title)
+def _hip_impl(mctx):
+    one = chosen_sdk(mctx.modules)
+    tag = one.tag
+    check_sdk(tag, one.title)
     sdk(
-        name = tag.name,
+        name = _SDK,
         artifacts = tag.artifacts,
         conflict = one.conflict,
         lock_file = str(tag.wheels).removeprefix("@@") if tag.wheels else "",
         path = tag.path,
-        repository = tag.name,
-        tag = title,
+        tag = one.title,
         targets = tag.targets,
         variable = tag.variable,
-        wheels = locked_wheels(mctx, tag.name, tag.wheels, tag.targets) if tag.wheels else {},
+        wheels = locked_wheels(mctx, tag.wheels, tag.targets) if tag.wheels else {},
     )
-
-def _hip_impl(mctx):
-    sdks = chosen_sdks(mctx.modules)
-    if _TOOLCHAINS in sdks:
-        fail("{}: the name is taken by the repository of toolchains; choose another name".format(sdks[_TOOLCHAINS].title))
-    for one in sdks.values():
-        _declare_sdk(mctx, one)
     sdk_toolchains(
         name = _TOOLCHAINS,
-        default = sdks.keys()[0],
         # An SDK that contradicts another is not missing: what needs it fails, and is not skipped.
-        paths = {name: "" if one.conflict else one.tag.path for name, one in sdks.items()},
-        titles = {name: one.title for name, one in sdks.items()},
-        variables = {name: one.tag.variable for name, one in sdks.items()},
+        path = "" if one.conflict else tag.path,
+        title = one.title,
+        variable = tag.variable,
     )
     return mctx.extension_metadata(reproducible = True)
 
 hip = module_extension(
-    doc = "Declares the SDKs that C++ and HIP programs are compiled with.",
+    doc = "Declares the SDK that C++ and HIP programs are compiled with.",
     implementation = _hip_impl,
     tag_classes = {"sdk": _sdk},
 )

@@ -10,7 +10,7 @@ load(":compile.bzl", "bundle", "compile_device", "compile_host", "described", "h
 load(":device_link.bzl", "DEVICE_LINK_ATTRS", "linked_device_code")
 load(":hip_targets.bzl", "expanded_targets")
 load(":hip_toolchain.bzl", "HIP_TOOLCHAIN_ATTRS", "find_hip_toolchain", "use_hip_toolchain")
-load(":linking.bzl", "check_one_runtime", "library_of", "linking_context")
+load(":linking.bzl", "library_of", "linking_context")
 load(":options.bzl", "compiler_options", "expanded_defines", "expanded_options")
 load(":providers.bzl", "EDGES", "HipCommandsInfo", "HipInfo", "collect_hip", "hip_infos", "merge_hip_infos")
 load(":toolchain_flags.bzl", "compile_features")
@@ -95,7 +95,6 @@ def _hip_library_impl(ctx):
     hip, cc_toolchain = find_hip_toolchain(ctx), find_cc_toolchain(ctx)
     public = [dep[CcInfo] for dep in ctx.attr.deps]
     private = [dep[CcInfo] for dep in ctx.attr.implementation_deps]
-    check_one_runtime(ctx, [hip.runtime] + public + private)
     sources = [file for file in ctx.files.srcs if "." + file.extension in SOURCES]
     own = _own_context(ctx, cc_toolchain)
     context = cc_common.merge_compilation_contexts(compilation_contexts = [own] + [info.compilation_context for info in public + [hip.runtime]])

@@ -1,10 +1,6 @@
-"""Collects what programs link of a HIP library: its object files as libraries, and one HIP runtime.
-
-Two HIP runtimes in one process do not know each other's devices and kernels.
-"""
+"""Collects what programs link of a HIP library: its object files as libraries, and the HIP runtime."""
 
 load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
-load("//rules/shared:names.bzl", "shown", "written")
 
 visibility(["//hip/private"])
 
@@ -63,22 +59,3 @@ def linking_context(ctx, libraries, runtime, contexts):
         user_link_flags = libraries.linkopts + [flag for given in inputs for flag in given.user_link_flags],
     )
     return cc_common.merge_linking_contexts(linking_contexts = [cc_common.create_linking_context(linker_inputs = depset([own]))] + contexts)
-
-_RUNTIME = "libamdhip64.so"
-
-def check_one_runtime(ctx, infos):
-    """Fails if a library would be linked with the HIP runtimes of two SDKs.
-
-    Args:
-        ctx: the rule context.
-        infos: list of CcInfo of its dependencies.
-    """
-    found = {}
-    for given in depset(transitive = [info.linking_context.linker_inputs for info in infos]).to_list():
-        for library in given.libraries:
-            file = library.resolved_symlink_dynamic_library or library.dynamic_library
-            if file and file.basename.startswith(_RUNTIME):
-                found.setdefault(file.path, given.owner)
-    if len(found) > 1:
-        (one, other) = found.values()[:2]
-        fail("{}: it would be linked with two HIP runtimes, from {} and {}; expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//hip:sdk=NAME".format(shown(written(ctx)), shown(one), shown(other)))

@@ -18,28 +18,10 @@ _ATTRIBUTES = {
 
 # What says instead of an option what kind of compilation it is -> the options, such as commands of hipcc have.
 _DECIDED = {
-    "`hip.sdk` in MODULE.bazel says which SDK compiles": [
-        "--hip-path",
-        "--rocm-device-lib-path",
-        "--rocm-path",
-    ],
+    "`hip.sdk` in MODULE.bazel says which SDK compiles": ["--hip-path", "--rocm-device-lib-path", "--rocm-path"],
     "sources are HIP, whatever their suffix; plain C++ belongs into a `cc_library`": ["-x"],
-    "the rule compiles each source for the host and for each GPU, to object files": [
-        "--cuda-device-only",
-        "--cuda-host-only",
-        "--offload-device-only",
-        "--offload-host-only",
-        "-E",
-        "-S",
-        "-c",
-        "-emit-llvm",
-        "-fsyntax-only",
-        "-o",
-    ],
-    "the rule links device code and the HIP runtime, and `linkopts` are for programs": [
-        "--hip-link",
-        "-no-hip-rt",
-    ],
+    "the rule compiles each source for the host and for each GPU, to object files": ["--cuda-device-only", "--cuda-host-only", "--offload-device-only", "--offload-host-only", "-E", "-S", "-c", "-emit-llvm", "-fsyntax-only", "-o"],
+    "the rule links device code and the HIP runtime, and `linkopts` are for programs": ["--hip-link", "-no-hip-rt"],
 }
 
 # How clang calls levels of optimization when it links device code.

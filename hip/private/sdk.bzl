@@ -145,7 +145,7 @@ def _sdk_impl(rctx):
     if rctx.attr.conflict:
         fail("\n" + rctx.attr.conflict)
     targets = with_native_targets(rctx, rctx.attr.tag, rctx.attr.targets)
-    arguments = ["--output", rctx.path("."), "--name", rctx.attr.repository, "--cmake", rctx.path(rctx.attr._cmake)]
+    arguments = ["--output", rctx.path("."), "--cmake", rctx.path(rctx.attr._cmake)]
     arguments += ["--target=" + target for target in targets]
     if rctx.attr.artifacts:
         for path in _manifests(rctx, targets):
@@ -168,7 +168,6 @@ sdk = repository_rule(
         "conflict": attr.string(doc = "Why the SDK cannot be used: what contradicts it. Empty if nothing does."),
         "lock_file": attr.string(doc = "The lock file that names the wheels, for errors."),
         "path": attr.string(doc = "Directory in which the SDK is installed, if it does not come from artifacts."),
-        "repository": attr.string(mandatory = True, doc = "The name that the module gives the repository. Only the canonical one is known otherwise."),
         "tag": attr.string(doc = "How errors name the tag that declares the repository."),
         "targets": attr.string_list(doc = "GPU targets that HIP programs are compiled for unless the build says others."),
         "variable": attr.string(doc = "Environment variable that names another directory."),

@@ -10,23 +10,7 @@ _UNSUPPORTED_FEATURES = ["fdo_instrument", "fdo_optimize", "header_modules", "la
 
 # Options that clang does not get: GCC's own, options for gcov, whose files no action writes, and what the rule says itself: the language,
 # the outputs, dependency files, the machine, and the compiler's own headers, which another clang has, too.
-_NOT_FOR_CLANG = [
-    "--coverage",
-    "-c",
-    "-fanalyzer",
-    "-fcanonical-system-headers",
-    "-fhardened",
-    "-fno-canonical-system-headers",
-    "-fno-gnu-unique",
-    "-fno-var-tracking",
-    "-fno-var-tracking-assignments",
-    "-fprofile-arcs",
-    "-ftest-coverage",
-    "-fvar-tracking",
-    "-fvar-tracking-assignments",
-    "-nobuiltininc",
-    "-nostdinc",
-]
+_NOT_FOR_CLANG = ["--coverage", "-c", "-fanalyzer", "-fcanonical-system-headers", "-fhardened", "-fno-canonical-system-headers", "-fno-gnu-unique", "-fno-var-tracking", "-fno-var-tracking-assignments", "-fprofile-arcs", "-ftest-coverage", "-fvar-tracking", "-fvar-tracking-assignments", "-nobuiltininc", "-nostdinc"]
 _PREFIXES_NOT_FOR_CLANG = ("--target=", "-M", "-Wp,-M", "-fdump-", "-flto", "-fmodule", "-fprofile-use", "-frandom-seed=", "-resource-dir=", "-save-temps", "-specs=", "-xc")
 _PAIRS_NOT_FOR_CLANG = ["-MF", "-MQ", "-MT", "-o", "-resource-dir", "-target", "-x"]
 

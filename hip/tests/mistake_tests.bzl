@@ -45,19 +45,6 @@ _WITHOUT_HIP = {
     "without_compiler": (_without_compiler_test, "the SDK @acme has no clang for HIP; expected one. Add it. " + _REMEDY),
 }
 
-def _two_sdks(name, source):
-    """Declares a library that would be linked with two SDKs; returns its name and what is said of it."""
-
-    # Through a library of C++, which is not told from where its own libraries are.
-    cc_library(name = name + "_of_another_sdk", tags = ["manual"], deps = ["//hip/tests/sdk:other_hip"])
-    hip_library(name = name + "_two_sdks", srcs = [source], tags = ["manual"], targets = ["gfx90a"], deps = [name + "_of_another_sdk"])
-    return "two_sdks", [
-        "//hip/tests:{}_two_sdks: it would be linked with two HIP runtimes, from".format(name),
-        "//hip/tests/sdk:other_hip",
-        "//hip/tests/sdk:hip",
-        "expected libraries of one SDK. Depend on libraries of one repository, or select its compiler: --@rules_rocm_python//hip:sdk=NAME",
-    ]
-
 def _other_targets(name, source):
     """Declares a program whose relocatable library is for the build's GPUs and not its own; returns its name and the messages."""
     hip_library(name = name + "_relocatable", srcs = [source], relocatable = True, tags = ["manual"])
@@ -80,8 +67,6 @@ def hip_mistake_test_suite(name):
     hip_library(name = name + "_right", srcs = [source], tags = ["manual"], targets = ["gfx90a"])
     for what, (test, message) in _WITHOUT_HIP.items():
         tests[what] = (test, name + "_right", ["//hip/tests:{}_right: {}".format(name, message)])
-    what, messages = _two_sdks(name, source)
-    tests[what] = (_refused_test, "{}_{}".format(name, what), messages)
     target, messages = _other_targets(name, source)
     tests["other_targets"] = (_for_two_gpus_test, target, messages)
     cc_library(name = name + "_plain", tags = ["manual"])

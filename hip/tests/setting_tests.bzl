@@ -4,7 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//develop/testing:analysis.bzl", "expect_failure")
 load("//hip:sdk_repository.bzl", "hip_targets")
-load("//hip/private:extension.bzl", "chosen_sdks")  # buildifier: disable=bzl-visibility
+load("//hip/private:extension.bzl", "chosen_sdk")  # buildifier: disable=bzl-visibility
 load("//hip/private:hip_targets.bzl", "with_native_targets")  # buildifier: disable=bzl-visibility
 
 visibility("private")
@@ -59,47 +59,40 @@ def _settings(name):
     tests.append(expect_failure(name + "_option_refused_test", "//hip/tests:{}_option".format(name), messages))
     return tests
 
-def _tag(name, path, targets):
-    """Returns a tag `hip.sdk`."""
-    return struct(artifacts = None, name = name, path = path, targets = targets, variable = "", wheels = None)
-
-def _module(name, paths, is_root = False, targets = []):
-    """Returns a module that declares an SDK for each path, given by its name."""
-    return struct(is_root = is_root, name = name, tags = struct(sdk = [_tag(sdk, path, targets) for sdk, path in paths.items()]))
+def _module(name, *paths, is_root = False, targets = []):
+    """Returns a module that declares an SDK for each path."""
+    tags = [struct(artifacts = None, path = path, targets = targets, variable = "", wheels = None) for path in paths]
+    return struct(is_root = is_root, name = name, tags = struct(sdk = tags))
 
 def _chosen_impl(ctx):
     env = unittest.begin(ctx)
-    own = _module("rules_rocm_python", {"rocm": "/opt/rocm"})
-    near, far = _module("near", {"rocm": "/near"}), _module("far", {"rocm": "/far", "rocm_6": "/6"})
-    root = _module("root", {"rocm_7": "/7", "rocm": "/root"}, is_root = True)
-    for modules, expected in [
-        ([own], {"rocm": "/opt/rocm"}),
-        ([own, near], {"rocm": "/near"}),
-        ([root, own, near, far], {"rocm_7": "/7", "rocm": "/root", "rocm_6": "/6"}),
+    own, silent = _module("rules_rocm_python", "/opt/rocm"), _module("silent")
+    near, far = _module("near", "/near"), _module("far", "/far")
+    root = _module("root", "/root", is_root = True)
+    for modules, path, title in [
+        ([silent, own], "/opt/rocm", "no module declares hip.sdk, so ROCm is taken from its usual place"),
+        ([own, near], "/near", "module near: hip.sdk"),
+        ([root, own, near, far], "/root", "module root: hip.sdk"),
     ]:
-        chosen = chosen_sdks(modules)
-        asserts.equals(env, expected, {name: one.tag.path for name, one in chosen.items()})
-        asserts.equals(env, expected.keys()[0], chosen.keys()[0], "the default")
-        asserts.equals(env, [], [one.conflict for one in chosen.values() if one.conflict])
-    asserts.equals(env, "no module declares hip.sdk(name = \"rocm\"), so ROCm is taken from its usual place", chosen_sdks([own])["rocm"].title)
-    asserts.equals(env, "module near: hip.sdk(name = \"rocm\")", chosen_sdks([own, near])["rocm"].title)
+        chosen = chosen_sdk(modules)
+        asserts.equals(env, (path, title, ""), (chosen.tag.path, chosen.title, chosen.conflict))
     return unittest.end(env)
 
 _chosen_test = unittest.make(_chosen_impl)
 
 # Of two modules that are not the root -> how the first message goes on.
 _CONFLICTS = [
-    (_module("far", {"rocm": "/far"}), " says path = \"/near\", and module far: hip.sdk(name = \"rocm\") says path = \"/far\"; "),
-    (_module("far", {"rocm": "/near"}, targets = ["gfx90a"]), " says targets = [], and module far: hip.sdk(name = \"rocm\") says targets = [\"gfx90a\"]; "),
+    (_module("far", "/far"), " says path = \"/near\", and module far: hip.sdk says path = \"/far\"; "),
+    (_module("far", "/near", targets = ["gfx90a"]), " says targets = [], and module far: hip.sdk says targets = [\"gfx90a\"]; "),
 ]
 
 def _conflicts_impl(ctx):
     env = unittest.begin(ctx)
-    near, remedy = _module("near", {"rocm": "/near"}), "Declare hip.sdk(name = \"rocm\") in your own MODULE.bazel: the root module's counts"
+    near, remedy = _module("near", "/near"), "Declare hip.sdk in your own MODULE.bazel: the root module's counts"
     for other, middle in _CONFLICTS:
-        one = chosen_sdks([near, other, _module("third", {"rocm": "/third"})])["rocm"]
-        asserts.equals(env, "module near: hip.sdk(name = \"rocm\")" + middle + "expected one SDK of this name in a build. " + remedy, one.conflict)
-    asserts.equals(env, "", chosen_sdks([near, _module("same", {"rocm": "/near"})])["rocm"].conflict)
+        one = chosen_sdk([near, other, _module("third", "/third")])
+        asserts.equals(env, "module near: hip.sdk" + middle + "expected one SDK in a build. " + remedy, one.conflict)
+    asserts.equals(env, "", chosen_sdk([near, _module("same", "/near")]).conflict)
     return unittest.end(env)
 
 _conflicts_test = unittest.make(_conflicts_impl)

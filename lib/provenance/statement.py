@@ -8,8 +8,9 @@ builds again what it says. docs/release/provenance.md describes its fields.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Self
+from typing import Any, ClassVar, Final, Self
 
+from lib.common.documents import from_document, to_document
 from lib.common.program import ToolError, read_document, write_document
 
 SUFFIX: Final = ".provenance.json"
@@ -19,7 +20,7 @@ STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
 PREDICATE_TYPE: Final = "https://slsa.dev/provenance/v1"
 BUILD_TYPE: Final = "https://github.com/OWNER/rules_rocm_python/blob/main/docs/release/provenance.md#build-type-1"
 BUILDER: Final = "https://github.com/OWNER/rules_rocm_python/blob/main/docs/release/provenance.md#publish"
-#: Names of digests: of a file, of an artifact's manifest (`lib.provenance.tree`), and of a commit, as in-toto names it.
+#: Names of digests: of a file, of an artifact (`tools.actions.material`), and of a commit, as in-toto names it.
 FILE: Final = "sha256"
 TREE: Final = "artifactManifest"
 COMMIT: Final = "gitCommit"
@@ -27,47 +28,38 @@ COMMIT: Final = "gitCommit"
 
 @dataclass(frozen=True)
 class Material:
-    """Something that a distribution was built from: an artifact, a file, a program, the rules, the interpreter."""
+    """Something that a distribution was built from: an artifact, a file, a program, the rules, the interpreter.
 
+    It is a ResourceDescriptor of in-toto.
+    """
+
+    sparse: ClassVar = True
     name: str
-    digests: Mapping[str, str] = field(default_factory=dict)
+    digest: Mapping[str, str] = field(default_factory=dict)
     """Algorithm -> digest in hex. Two materials are equal if a digest that both have is."""
     uri: str = ""
-
-    def document(self) -> dict[str, Any]:
-        """Return the ResourceDescriptor of in-toto."""
-        found: dict[str, Any] = {"name": self.name}
-        if self.uri:
-            found["uri"] = self.uri
-        if self.digests:
-            found["digest"] = dict(sorted(self.digests.items()))
-        return found
-
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Self:
-        """Read a ResourceDescriptor. Raises KeyError or TypeError for something else."""
-        return cls(document["name"], dict(document.get("digest", {})), document.get("uri", ""))
 
     @classmethod
     def read(cls, path: str) -> Self:
         """Read the file of one material."""
-        return cls.of(read_document(path))
+        material: Self = from_document(cls, read_document(path))
+        return material
 
     def write(self, path: str) -> None:
         """Write the file of one material."""
-        write_document(path, self.document())
+        write_document(path, to_document(Material, self))
 
     def equals(self, other: Self) -> bool:
         """Whether both have the same content, as far as their digests say."""
-        common = self.digests.keys() & other.digests.keys()
+        common = self.digest.keys() & other.digest.keys()
         return self.uri == other.uri and (
-            any(self.digests[one] == other.digests[one] for one in common) if common else self.digests == other.digests
+            any(self.digest[one] == other.digest[one] for one in common) if common else self.digest == other.digest
         )
 
     @property
     def shown(self) -> str:
         """Its content, for messages."""
-        return ", ".join([self.uri] * bool(self.uri) + [f"{kind} {one}" for kind, one in sorted(self.digests.items())])
+        return ", ".join([self.uri] * bool(self.uri) + [f"{kind} {one}" for kind, one in sorted(self.digest.items())])
 
 
 @dataclass(frozen=True)
@@ -103,7 +95,7 @@ class Statement:
             "buildType": BUILD_TYPE,
             "externalParameters": parameters,
             "internalParameters": {},
-            "resolvedDependencies": [one.document() for one in self.materials],
+            "resolvedDependencies": to_document(tuple[Material, ...], self.materials),
         }
         return {
             "_type": STATEMENT_TYPE,
@@ -150,7 +142,7 @@ def parse_statement(content: bytes, where: str) -> Statement:
             given["provenance"],
             dict(given["settings"]),
             dict(given["environment"]),
-            tuple(Material.of(one) for one in definition["resolvedDependencies"]),
+            from_document(tuple[Material, ...], definition["resolvedDependencies"]),
             given["artifactsVariable"],
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:

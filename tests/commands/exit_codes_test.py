@@ -20,7 +20,7 @@ COMMANDS: dict[str, Callable[[list[str]], int]] = {
 }
 NAMES = (
     "compile_commands",
-    "lock lock",
+    "lock",
     *(f"rocm-wheels {name}" for name in ("code list", "channel add", "require-sdk", "split", "verify")),
 )
 PAGES = {"index.html": b"<p>", "simple/acme/index.html": b"<p>"}
@@ -124,8 +124,8 @@ CASES: tuple[Case, ...] = (
         lambda at: [f"--channel={at.full}", "1", "--stream=x", "--undo"],
     ),
     (f"{CHANNEL} check", OK, "0 complaints", lambda at: [f"--channel={at.full}"]),
-    ("lock lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
-    ("lock lock", CANNOT_RUN, "expected a URL", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
+    ("lock", CANNOT_RUN, "expected a URL", lambda at: ["--base-url=x", "--run-id=1"]),
+    ("lock", CANNOT_RUN, "expected a URL", lambda at: [f"--base-url={at.absent.as_uri()}", "--run-id=1"]),
     ("rocm-wheels verify", OK, "", lambda at: ["--no-set", at.plain]),
     ("rocm-wheels verify", FOUND, "W101", lambda at: ["--no-set", at.half]),
     ("rocm-wheels verify", CANNOT_RUN, "no such file", lambda at: [at.absent]),
@@ -157,9 +157,9 @@ def test_help_says_what_the_exit_codes_mean(name: str, capsys: pytest.CaptureFix
     assert code == OK
     assert "exit code:\n  0  " in said
     assert "\n  2  the command line is wrong, or what it names cannot be read or written" in said
-    assert f"usage: {'bazel run' if name == 'lock lock' else name} " in said
+    assert f"usage: {'bazel run' if name == 'lock' else name} " in said
     has_findings = {case for case, found, *_ in CASES if found == FOUND}
-    assert ("\n  1  " in said) == (name in has_findings or name == "lock lock")
+    assert ("\n  1  " in said) == (name in has_findings or name == "lock")
 
 
 @pytest.mark.parametrize("name", NAMES)

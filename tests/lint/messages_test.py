@@ -33,7 +33,7 @@ STUMBLING: Final = {
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/new_wheels.bzl": "its tool and init_py load ROCm",
-    "wheels/rebuild/bazel.py": "a clone may have a wrapper of Bazel",
+    "wheels/rebuild/tool.py": "a clone may have a wrapper of Bazel",
     "tools/actions/programs.bzl": "init_py imports rocm_sdk",
 }
 

@@ -10,7 +10,6 @@ visibility(["//..."])
 
 # What the catalog's programs consist of.
 CATALOG_SOURCES = [Label("//tools/fetch:catalog/" + name) for name in [
-    "archive.py",
     "catalog.py",
     "names.py",
     "one_archive.py",

@@ -131,3 +131,26 @@ def test_what_a_lock_file_names_is_fetched_by_hash(tmp_path: Path, served: str) 
     lock.write_text("numpy==2.0\n")
     with pytest.raises(CannotRunError, match="is not a lock file with URLs and SHA-256"):
         list(fetch_locked(lock, folder))
+
+
+@pytest.mark.parametrize("kind", ["wheels", "sdist"])
+@pytest.mark.parametrize("folder", ["../", "/", "a/"])
+def test_a_lock_file_names_no_file_outside_of_the_folder(tmp_path: Path, served: str, kind: str, folder: str) -> None:
+    name, data = wheel("numpy", "2.0")
+    write(tmp_path, [(name, data)])
+    given = f"{tmp_path}/out-{name}" if folder == "/" else f"{folder}out-{name}"
+    one = f'{{name = "{given}", url = "{served}/{name}", hashes = {{sha256 = "{hashlib.sha256(data).hexdigest()}"}}}}'
+    lock, fetched = tmp_path / "pylock.toml", tmp_path / "fetched"
+    fetched.mkdir()
+    lock.write_text(f'[[packages]]\nname = "numpy"\n{kind} = {f"[{one}]" if kind == "wheels" else one}\n')
+    with pytest.raises(ToolError) as caught:
+        list(fetch_locked(lock, fetched))
+    assert str(caught.value).startswith(f"{lock}: numpy: has a file {given!r}; expected a name without a directory")
+    assert not (tmp_path / f"out-{name}").exists()
+
+
+def test_a_url_gives_no_name_outside_of_the_folder(tmp_path: Path) -> None:
+    lock = tmp_path / "pylock.toml"
+    lock.write_text('[[packages]]\nname = "numpy"\nsdist = {url = "https://example.com/..", hashes = {sha256 = ""}}\n')
+    with pytest.raises(ToolError, match=r"numpy: has a file '\.\.'"):
+        list(fetch_locked(lock, tmp_path))

@@ -7,7 +7,8 @@ import posixpath
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
+from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urljoin
 
 from lib.common.command import CannotRunError, FoundError
@@ -22,14 +23,16 @@ from wheels.channel.web import WebPlace, fetch_url
 def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
     """Fetch the wheels of a lock file that can be installed somewhere, and sdists of what has none; yield the files.
 
-    Raises CannotRunError for a file that is not a lock file or cannot be fetched, ToolError for another hash.
+    Raises CannotRunError for a file that is not a lock file or cannot be fetched, ToolError for another hash or a file
+    name that leads out of the folder.
     """
     machines = [Machine(python, *DEFAULT_PLATFORM) for python in PYTHONS]
     try:
         for package in tomllib.loads(lock.read_text(encoding="utf-8"))["packages"]:
-            wheels = [one for one in package.get("wheels", ()) if any(fits(_name(one), "", it) for it in machines)]
+            name_of = partial(_name, f"{lock}: {package['name']}")
+            wheels = [one for one in package.get("wheels", ()) if any(fits(name_of(one), "", it) for it in machines)]
             for one in wheels or [package["sdist"]]:
-                path = fetch_url(one["url"], folder / _name(one))
+                path = fetch_url(one["url"], folder / name_of(one))
                 if file_sha256(path) != one["hashes"]["sha256"]:
                     raise ToolError(f"{one['url']}: has another SHA-256 than {lock} says. Find out why, and lock again")
                 yield path
@@ -38,8 +41,12 @@ def fetch_locked(lock: Path, folder: Path) -> Iterator[Path]:
         raise CannotRunError(f"{lock}: is not a lock file with URLs and SHA-256: {error!r}. {write}") from None
 
 
-def _name(file: Mapping[str, str]) -> str:
-    return file.get("name") or posixpath.basename(file["url"])
+def _name(where: str, file: Mapping[str, str]) -> str:
+    """Return the name of a file. Raises ToolError if it leads out of a folder."""
+    name = file.get("name") or posixpath.basename(file["url"])
+    if name in ("", "..") or PurePosixPath(name).name != name:
+        raise ToolError(f"{where}: has a file {name!r}; expected a name without a directory. Lock again")
+    return name
 
 
 def _read(place: Place, where: str) -> bytes:

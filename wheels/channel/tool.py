@@ -277,8 +277,8 @@ def _promote(place: Place, given: Namespace) -> int:
     now = int(time.time())
     with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
         files = signed(read_local(given.dist), given.dist, _signer(given)) if given.dist else []
-        release = choose(read_channel(place)[0], request).prepare(place, files, Path(scratch))
-        return _carry_out(place, given, lambda channel: release.plan(channel, now))
+        chosen = choose(read_channel(place)[0], request)
+        return _carry_out(place, given, chosen.prepare(place, files, Path(scratch), now))
 
 
 def _withdraw(place: Place, given: Namespace) -> int:

@@ -4,18 +4,27 @@
 lists it. Runs Bazel in the clone, with the options after `--`.
 """
 
+import hashlib
+import json
+import os
+import subprocess
 import sys
+import tarfile
+import tempfile
+import zipfile
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
+from urllib.parse import unquote, urlsplit
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, FoundError, exit_codes, run_command
 from lib.common.digest import file_sha256
+from lib.common.program import ToolError
 from lib.index.simple_api import PROVENANCE_SUFFIX
-from lib.provenance.statement import Statement, parse_statement
-from wheels.rebuild.bazel import Clone
-from wheels.rebuild.compare import compare_inputs, compare_members
+from lib.provenance.statement import COMMIT, Material, Statement, parse_statement
+from lib.provenance.statement import SUFFIX as STATEMENT_SUFFIX
 from wheels.trust.attestation import verified_statement
 from wheels.trust.keys import load_public_key
 
@@ -23,6 +32,152 @@ EXAMPLE: Final = """example:
   rocm-wheels rebuild dist/*.whl --trust KEY.pub --artifacts DIR -- --jobs=4
 
 """
+_EPOCH: Final = "SOURCE_DATE_EPOCH"
+#: The descriptor: standard output is for the result.
+_STDERR: Final = 2
+
+
+@dataclass(frozen=True)
+class Clone:
+    """A workspace that distributions are built in."""
+
+    directory: Path
+    artifacts: Path | None = None
+    """Directory of artifacts; None for the workspace's own."""
+    options: tuple[str, ...] = ()
+    """Further options of Bazel."""
+
+    @property
+    def bazel(self) -> str:
+        """The command that starts Bazel: the clone's `bazelw`, if it has one."""
+        wrapper = self.directory.absolute() / "bazelw"
+        return str(wrapper) if wrapper.exists() else "bazel"
+
+    def command(self, statement: Statement, events: str) -> list[str]:
+        """Return the command that builds what a statement is of; Bazel writes what it has built to `events`."""
+        variables = {name: value for name, value in statement.environment.items() if name != _EPOCH}
+        if self.artifacts:
+            if not statement.artifacts_variable:
+                raise CannotRunError("--artifacts: the statement names no variable for it. Name options behind `--`")
+            variables[statement.artifacts_variable] = str(self.artifacts.absolute())
+        epoch = statement.environment.get(_EPOCH)
+        return [
+            self.bazel,
+            "build",
+            f"--build_event_json_file={events}",
+            f"--output_groups={statement.filename}",
+            *(f"--repo_env={name}={value}" for name, value in sorted(variables.items())),
+            *([f"--action_env={_EPOCH}={epoch}"] if epoch else []),
+            *(f"--{label}={value}" for label, value in sorted(statement.settings.items())),
+            *self.options,
+            statement.provenance,
+        ]
+
+    def build(self, statement: Statement) -> tuple[Path, Path]:
+        """Build a distribution and its statement; return where they are. Raises CannotRunError if that fails."""
+        with tempfile.TemporaryDirectory(prefix="rocm-wheels-") as scratch:
+            events = Path(scratch, "events.json")
+            command = self.command(statement, str(events))
+            environment = {name: value for name, value in os.environ.items() if name != _EPOCH}
+            try:
+                done = subprocess.run(command, cwd=self.directory, env=environment, stdout=_STDERR, check=False)
+            except OSError as error:
+                raise CannotRunError(f"{error.filename}: {error.strerror}; expected Bazel and a clone") from None
+            if done.returncode:
+                raise CannotRunError(f"{self.directory}: Bazel ended with {done.returncode}: see its errors above")
+            files = {path.name: path for path in _outputs(events.read_text(encoding="utf-8").splitlines())}
+        names = statement.filename, statement.filename + STATEMENT_SUFFIX
+        if missing := [name for name in names if name not in files]:
+            where = f"{self.directory}: {statement.provenance}"
+            raise CannotRunError(f"{where} does not write {missing[0]}. Check out the commit of the statement")
+        return files[names[0]], files[names[1]]
+
+    def other_commit(self, statement: Statement) -> str:
+        """Return what to do if the clone is not at the commit of a statement, else nothing."""
+        wanted = next((one.digest[COMMIT] for one in statement.materials if COMMIT in one.digest), "")
+        ask = ["git", "-C", str(self.directory), "rev-parse", "HEAD"]
+        try:
+            found = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
+        except OSError:
+            found = ""
+        if not wanted or not found or wanted == found:
+            return ""
+        return (
+            f"{self.directory}: is at the commit {found}; expected {wanted}: git -C {self.directory} checkout {wanted}"
+        )
+
+
+def _outputs(events: Sequence[str]) -> Iterator[Path]:
+    """Yield the files that Bazel says it has built (Build Event Protocol)."""
+    for event in map(json.loads, events):
+        for file in event.get("namedSetOfFiles", {}).get("files", ()):
+            url = urlsplit(file.get("uri", ""))
+            if url.scheme == "file":
+                yield Path(unquote(url.path))
+
+
+#: Of a member of an archive: the SHA-256 of its content, and what else of it an archive has.
+_Member = tuple[str, tuple[object, ...]]
+
+
+def _digest(file: IO[bytes]) -> str:
+    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _members(path: Path) -> Iterator[tuple[str, _Member]]:
+    if path.name.endswith(".whl"):
+        with zipfile.ZipFile(path) as archive:
+            for one in archive.infolist():
+                with archive.open(one) as file:
+                    rest = one.external_attr, one.date_time, one.compress_type, one.compress_size
+                    yield one.filename, (_digest(file), rest)
+        return
+    with tarfile.open(path) as sdist:
+        for entry in sdist:
+            content = sdist.extractfile(entry) if entry.isfile() else None
+            header = entry.mode, entry.mtime, entry.type, entry.linkname
+            yield entry.name, (_digest(content) if content else "", header)
+
+
+def compare_members(given: Path, built: Path) -> list[str]:
+    """Return a line for each member that differs; RECORD, which follows from others, is the last.
+
+    Raises ToolError if an archive cannot be read.
+    """
+    try:
+        there, again = dict(_members(given)), dict(_members(built))
+    except (zipfile.BadZipFile, tarfile.TarError, OSError) as error:
+        raise ToolError(f"{given}: cannot be compared: {error}. Download it again") from None
+    lines = []
+    for name in sorted(there.keys() | again.keys(), key=lambda one: (one.endswith(".dist-info/RECORD"), one)):
+        one, other = there.get(name), again.get(name)
+        if one is None or other is None:
+            lines.append(f"{name}: only in the {'rebuilt' if one is None else 'given'} distribution")
+        elif one[0] != other[0]:
+            lines.append(f"{name}: expected sha256 {one[0]}, built {other[0]}")
+        elif one != other:
+            lines.append(f"{name}: same content, but another mode, date or compression")
+    return lines or ["same members, but in another order or with other bytes between them"]
+
+
+def compare_inputs(expected: Statement, found: Statement) -> list[str]:
+    """Return a line for each material, setting and variable that differs between two statements."""
+    ours, theirs = ({one.name: one for one in statement.materials} for statement in (expected, found))
+    lines = [_material(name, ours.get(name), theirs.get(name)) for name in sorted(ours.keys() | theirs.keys())]
+    lines += _differing("setting", expected.settings, found.settings)
+    lines += _differing("variable", expected.environment, found.environment)
+    return [line for line in lines if line]
+
+
+def _material(name: str, expected: Material | None, found: Material | None) -> str:
+    if expected is None or found is None:
+        return f"{name}: {'was no input' if expected is None else f'expected {expected.shown}, found nothing'}"
+    return "" if expected.equals(found) else f"{name}: expected {expected.shown}, found {found.shown}"
+
+
+def _differing(kind: str, expected: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
+    names = sorted(name for name in expected.keys() | found.keys() if expected.get(name) != found.get(name))
+    return [f"{kind} {name}: expected {expected.get(name)!r}, found {found.get(name)!r}" for name in names]
 
 
 def parser() -> CommandParser:

@@ -38,22 +38,6 @@ def provenance_object(statement: bytes, signer: Signer) -> bytes:
     return (json.dumps({"version": _VERSION, "attestation_bundles": [bundle]}, indent=1) + "\n").encode()
 
 
-def envelopes(content: bytes, where: str) -> list[Envelope]:
-    """Return the DSSE envelopes of a provenance object. Raises ToolError, which names `where`, for another one."""
-    try:
-        document = json.loads(content)
-        if document["version"] != _VERSION:
-            raise ValueError(f"version {document['version']}")
-        found = (one for bundle in document["attestation_bundles"] for one in bundle["attestations"])
-        return [_envelope(one) for one in found]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        signed = "is not signed" if b'"predicateType"' in content else f"is no provenance object of PEP 740: {error!r}"
-        raise ToolError(
-            f"{where}: {signed}; expected a FILE{PROVENANCE_SUFFIX} that a channel lists. Sign it with `rocm-wheels "
-            "channel add --key`"
-        ) from None
-
-
 def _envelope(attestation: Mapping[str, Any]) -> Envelope:
     given = {name: base64.b64decode(one, validate=True) for name, one in attestation["envelope"].items()}
     identity = attestation["verification_material"]["keyid"]
@@ -62,8 +46,22 @@ def _envelope(attestation: Mapping[str, Any]) -> Envelope:
 
 
 def verified_statement(content: bytes, key: Key, where: str) -> Statement:
-    """Return the statement that a key has signed. Raises FoundError if there is none, or if it was changed."""
-    found = envelopes(content, where)
+    """Return the statement in a provenance object that a key has signed.
+
+    Raises ToolError for another document, and FoundError if there is no such statement, or if it was changed.
+    """
+    try:
+        document = json.loads(content)
+        if document["version"] != _VERSION:
+            raise ValueError(f"version {document['version']}")
+        bundles = document["attestation_bundles"]
+        found = [_envelope(one) for bundle in bundles for one in bundle["attestations"]]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        signed = "is not signed" if b'"predicateType"' in content else f"is no provenance object of PEP 740: {error!r}"
+        raise ToolError(
+            f"{where}: {signed}; expected a FILE{PROVENANCE_SUFFIX} that a channel lists. Sign it with `rocm-wheels "
+            "channel add --key`"
+        ) from None
     own = [one for one in found if key.keyid in one.signatures]
     if not own:
         keys = ", ".join(sorted({identity for one in found for identity in one.signatures})) or "none"

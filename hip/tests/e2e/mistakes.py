@@ -47,23 +47,22 @@ IN_MODULES = (
     Mistake(
         "two libraries with different SDKs",
         (
-            'module near: hip.sdk(name = "rocm") says path = "/opt/near", and module far: hip.sdk(',
-            'Declare hip.sdk(name = "rocm") in your own MODULE.bazel',
+            'module near: hip.sdk says path = "/opt/near", and module far: hip.sdk says path = "/opt/far"',
+            "Declare hip.sdk in your own MODULE.bazel",
         ),
         module={
             NAMED: "".join(
                 f'bazel_dep(name = "{name}")\nlocal_path_override(module_name = "{name}", path = "{name}")\n'
                 for name in ("near", "far")
             )
-            + 'hip.sdk(\n    name = "unused",\n',
+            + "UNUSED = dict(\n",
         },
-        options=("--@rules_rocm_python//hip:sdk=rocm",),
         files={f"{name}/MODULE.bazel": MODULE.format(name=name) for name in ("near", "far")}
         | {f"{name}/BUILD.bazel": "" for name in ("near", "far")},
     ),
     Mistake(
         "an SDK declared twice",
-        ('module hip_example: hip.sdk(name = "rocm"): it is declared twice; expected distinct names. Change one',),
+        ("module hip_example: hip.sdk: it is declared twice; expected one SDK. Remove one",),
         module={USED: f'hip.sdk(path = "/opt/rocm")\n{USED}'},
     ),
     Mistake(
@@ -84,14 +83,14 @@ IN_MODULES = (
     Mistake(
         "a GPU of another vendor",
         (
-            'hip.sdk(name = "rocm"): targets: there is no GPU target or family "sm_90"; expected names',
+            'hip.sdk: targets: there is no GPU target or family "sm_90"; expected names',
             "Change `targets`",
         ),
         module={TARGETS: 'targets = [\n        "sm_90",'},
     ),
     Mistake(
         "a relative path",
-        ('hip.sdk(name = "rocm"): "opt/rocm": expected an absolute path',),
+        ('hip.sdk: "opt/rocm": expected an absolute path',),
         module={TAG: 'hip.sdk(\n    path = "opt/rocm",'},
     ),
     Mistake(
@@ -147,11 +146,6 @@ IN_BUILD_FILES = (
         "a wheel that is made twice",
         ("hip_wheel(it): summary and `wheel` are set; expected one of them. Set them where it.whl is made",),
         target='hip_wheel(name = "it", sdk = [], wheel = "it.whl", summary = "a")',
-    ),
-    Mistake(
-        "an SDK that nobody declares",
-        ("invalid value 'rocm_9'. Allowed values are [\"rocm\"]",),
-        options=("--@rules_rocm_python//hip:sdk=rocm_9",),
     ),
     Mistake(
         "a target that HIP turned off skips, and that the command names",

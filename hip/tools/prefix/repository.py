@@ -49,20 +49,18 @@ package(default_visibility = ["//visibility:public"])
 hip_targets(
     name = "targets",
     build_setting_default = {targets},
-    option = "@{name}//:targets",
+    option = "@rocm//:targets",
 )
 """
 #: Why an SDK cannot compile: it lacks the compiler, or the runtime.
 NO_COMPILER = (
-    "the SDK @{name} has no clang for HIP; expected lib/llvm/bin/clang in it. Add the compiler: of artifacts, "
+    "the SDK @rocm has no clang for HIP; expected lib/llvm/bin/clang in it. Add the compiler: of artifacts, "
     "amd-llvm; of Debian's packages, hipcc"
 )
 NO_RUNTIME = (
-    "the SDK @{name} has no CMake package hip; expected the HIP runtime. Add it: of artifacts, core-hip; of Debian's "
+    "the SDK @rocm has no CMake package hip; expected the HIP runtime. Add it: of artifacts, core-hip; of Debian's "
     "packages, libamdhip64-dev. If CMake refused the package, left_out.txt in the repository says why"
 )
-#: What modules call the repository, unless they say otherwise.
-DEFAULT_NAME = "rocm"
 #: The target of the HIP runtime, which the compiler's toolchain names.
 RUNTIME = "hip"
 #: Debian's names of programs of LLVM that end with its version.
@@ -93,7 +91,7 @@ def program_calls(prefix: Path, compiler: Compiler | None, taken: set[str]) -> I
             yield call("rocm_program", name=name, needed=needed, program=f"{PREFIX}/{path}")
 
 
-def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:
+def headers_of(libraries: Sequence[Target]) -> dict[str, str]:
     """Return the label of the library of each directory of headers, `rocblas` for `include/rocblas`, for messages."""
     all_names = {library.name for library in libraries}
     owned: dict[str, list[str]] = {}
@@ -102,10 +100,10 @@ def headers_of(libraries: Sequence[Target], name: str) -> dict[str, str]:
             directory, _, rest = pattern.removeprefix("include/").partition("/")
             if pattern.startswith("include/") and rest:
                 owned.setdefault(directory, []).append(library.name)
-    return {one: f"@{name}//:{one if one in all_names else min(names)}" for one, names in owned.items()}
+    return {one: f"@rocm//:{one if one in all_names else min(names)}" for one, names in owned.items()}
 
 
-def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DEFAULT_NAME) -> tuple[str, list[str]]:
+def build_text(prefix: Path, cmake: Path, targets: Sequence[str]) -> tuple[str, list[str]]:
     """Return the text of the BUILD file, and what the CMake packages name and it leaves out. `cmake` is the program.
 
     Raises CatalogError for an SDK that cannot be used.
@@ -117,11 +115,11 @@ def build_text(prefix: Path, cmake: Path, targets: Sequence[str], name: str = DE
     names = {library.name for library in libraries}
     programs = find_programs(prefix, compiler)
     text = libraries_text(libraries, plan_shared_libraries(prefix, libraries, programs.values()))
-    parts = [_HEAD.format(name=name, targets=quoted_list(targets)), text]
+    parts = [_HEAD.format(targets=quoted_list(targets)), text]
     if compiler and RUNTIME in names:
-        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}", headers_of(libraries, name)))
+        parts.append(toolchain_text(compiler, prefix, f":{RUNTIME}", headers_of(libraries)))
     else:
-        reason = (NO_RUNTIME if compiler else NO_COMPILER).format(name=name)
+        reason = NO_RUNTIME if compiler else NO_COMPILER
         parts.append(call("hip_no_toolchain", name="hip_compiler", reason=reason))
     parts += program_calls(prefix, compiler, names)
     return "\n".join(parts), left_out(packages)
@@ -146,7 +144,6 @@ class Arguments:
     devel: Path | None  #: Directory of the Python package that lists the links of the tree.
     beside: list[Path]  #: Directories with files of the SDK that the tree lacks.
     manifest: list[Path]  #: Artifacts' manifests.
-    name: str = DEFAULT_NAME  #: What the module calls the repository.
 
 
 def write(args: Arguments) -> None:
@@ -155,7 +152,7 @@ def write(args: Arguments) -> None:
         make_links(args.devel, args.tree)
     prefix = args.output / PREFIX
     merge(args.manifest, prefix, args.tree, args.beside)
-    text, notes = build_text(prefix, args.cmake, args.target, args.name)
+    text, notes = build_text(prefix, args.cmake, args.target)
     (args.output / "BUILD.bazel").write_text(text, encoding="utf-8")
     lines = "".join(f"{' '.join(note.split())}\n" for note in notes)
     (args.output / "left_out.txt").write_text(lines, encoding="utf-8")

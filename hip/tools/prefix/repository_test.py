@@ -80,11 +80,11 @@ def test_a_development_tree_whose_links_a_manifest_lists(tmp_path: Path, capsys:
     assert (tmp_path / "repository/BUILD.bazel").read_text(encoding="utf-8") == run(tmp_path / "whole")
 
 
-def test_the_name_by_which_options_ask_for_targets(tmp_path: Path) -> None:
+def test_how_options_name_targets(tmp_path: Path) -> None:
     write_prefix(tmp_path / "prefix")
-    assert main([*arguments(tmp_path), "--name=acme_rocm", "--target=gfx90a"]) == 0
+    assert main([*arguments(tmp_path), "--target=gfx90a"]) == 0
     text = (tmp_path / "repository/BUILD.bazel").read_text(encoding="utf-8")
-    assert '    build_setting_default = ["gfx90a"],\n    option = "@acme_rocm//:targets",\n' in text
+    assert '    build_setting_default = ["gfx90a"],\n    option = "@rocm//:targets",\n' in text
 
 
 def test_libraries_of_others_are_noted(tmp_path: Path) -> None:

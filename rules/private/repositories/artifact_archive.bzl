@@ -20,7 +20,7 @@ def _artifact_archive_impl(rctx):
     decoder = ["--zstd", rctx.path(rctx.attr._zstd_codec)] if rctx.attr.suffix == ".tar.zst" else []
     file_name = rctx.attr.artifact + rctx.attr.suffix
     if rctx.attr.urls:
-        remedy = "Write {} again with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`, or add a mirror that has it".format(rctx.attr.lock_file)
+        remedy = "Write {} again with `bazel run @rules_rocm_python//tools/fetch/lock`, or add a mirror that has it".format(rctx.attr.lock_file)
         download_locked(rctx, rctx.attr.urls, file_name, "the archive of " + rctx.attr.artifact, remedy)
         archive = rctx.path(file_name)
     else:

@@ -90,7 +90,7 @@ def locked_artifacts(mctx, name, file):
 
 def _locked_listing_impl(rctx):
     if rctx.attr.error:
-        fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
+        fail("\n{}: {}; write it with `bazel run @rules_rocm_python//tools/fetch/lock` (see its --help)".format(rctx.attr.file, rctx.attr.error))
     run_program(rctx, "tools.fetch.catalog.catalog", ["--output", rctx.path("."), "--named-by", rctx.attr.file] + [
         "--archived={}={}".format(artifact, repository)
         for artifact, repository in rctx.attr.repositories.items()

@@ -38,7 +38,7 @@ _debian = tag_class(
 _lock = tag_class(
     doc = "Declares a repository with the archives of a lock file. Only the archives that requested packages need are fetched.",
     attrs = {
-        "file": attr.label(mandatory = True, doc = "Lock file, written by `bazel run @rules_rocm_python//tools/fetch/lock -- lock`."),
+        "file": attr.label(mandatory = True, doc = "Lock file, written by `bazel run @rules_rocm_python//tools/fetch/lock`."),
         "name": attr.string(mandatory = True, doc = "Name of the repository. Its `//:artifacts.bzl` can be a source of `artifacts`."),
     },
 )

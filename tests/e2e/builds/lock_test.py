@@ -47,7 +47,7 @@ class Locked:
 
     def lock(self, *options: str) -> Path:
         """Write the lock file with the command; returns its path."""
-        arguments = ("lock", f"--base-url={self.bucket.url}", "--run-id=77", *options)
+        arguments = (f"--base-url={self.bucket.url}", "--run-id=77", *options)
         result = self.workspace.run("run", "//tools/fetch/lock", "--", *arguments)
         assert result.returncode == 0, result.stdout
         return self.workspace.directory / LOCK
@@ -141,7 +141,7 @@ def test_a_flipped_byte(locked: Locked) -> None:
         f"URL/{path}",
         "Checksum was",
         "the archive of core-hip_lib_generic could not be fetched with the SHA-256",
-        "bazel run @rules_rocm_python//tools/fetch/lock -- lock",
+        "bazel run @rules_rocm_python//tools/fetch/lock",
     )
     locked.bucket.files[path] = good
     built(locked.build("core_plan"))
@@ -184,9 +184,7 @@ def test_a_lock_file_that_cannot_be_used(locked: Locked) -> None:
     """Only who builds from it hears of it."""
     path = locked.workspace.directory / LOCK
     path.unlink(missing_ok=True)
-    locked.refused(
-        f"{LOCK}: there is no such file; write it with `bazel run @rules_rocm_python//tools/fetch/lock -- lock`"
-    )
+    locked.refused(f"{LOCK}: there is no such file; write it with `bazel run @rules_rocm_python//tools/fetch/lock`")
     for text, message in (
         ("{", "expected a JSON object"),
         ('{"version": 2}', "version is 2; expected 1"),

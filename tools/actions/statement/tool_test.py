@@ -39,7 +39,7 @@ def test_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (found.distribution, found.provenance) == ("//my:acme", "//my:provenance")
     assert found.settings == {"//my:version": "1.0"}
     assert found.environment == {"ROCM_TARGETS": "", "SOURCE_DATE_EPOCH": "1700000000"}
-    digests = {one.name: dict(one.digests) for one in found.materials}
+    digests = {one.name: dict(one.digest) for one in found.materials}
     assert digests == {
         "artifact core_lib_generic": {"artifactManifest": "1" * 64},
         "commit": {"gitCommit": "c" * 40},

@@ -2,7 +2,7 @@ r"""Locks the archives of a CI run: builds then fetch exactly these.
 
 Example: what a run of ROCm's CI left in its bucket, for GPUs of gfx110X:
 
-    bazel run @rules_rocm_python//tools/fetch/lock -- lock \
+    bazel run @rules_rocm_python//tools/fetch/lock -- \
         --base-url https://therock-ci-artifacts.s3.amazonaws.com --run-id 12345678901 --target gfx110X-all
 
 writes rocm_artifacts.lock.json into the workspace: name, URL, SHA-256 and size
@@ -14,7 +14,6 @@ The bucket has archives {name}_{component}_{target}.tar.zst in {run id}-{platfor
 To package archives of a directory, set ROCM_ARTIFACTS_DIR instead.
 """
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -24,7 +23,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from lib.common.command import exit_codes, run_command
+from lib.common.command import CommandParser, exit_codes, run_command
 from lib.common.program import ToolError, write_document
 from lib.gpus.families import package_owner, parse_family
 from tools.fetch.catalog.names import COMPONENTS, ArtifactName, CatalogError, archive_suffix, parse_name
@@ -123,7 +122,6 @@ THREADS = 8
 class Arguments:
     """The command line; `--help` says what each argument is."""
 
-    command: str
     base_url: str
     run_id: str
     platform: str
@@ -183,34 +181,22 @@ def output_path(text: str) -> Path:
 
 def main(argv: list[str]) -> int:
     """Parse the arguments and write the lock file."""
-    parser = argparse.ArgumentParser(
-        prog="bazel run @rules_rocm_python//tools/fetch/lock --", description=__doc__,
+    one = CommandParser(
+        "bazel run @rules_rocm_python//tools/fetch/lock --",
+        description=__doc__,
         epilog=exit_codes("the lock file is written", "a checksum is another archive's"),
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    one = commands.add_parser(
-        "lock", help="write the lock file of a run", description=__doc__, epilog=parser.epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
-    )  # fmt: skip
+    )
     one.add_argument("--base-url", required=True, help="URL above the runs' directories, as written into the lock file")
     one.add_argument("--run-id", required=True, help="the CI run")
     one.add_argument("--platform", default="linux", help="the run's platform (default: linux)")
-    one.add_argument(
-        "--target", action="append", default=[], metavar="GFX",
-        help="GPU target or family, again for more: only archives of these, and generic ones",
-    )  # fmt: skip
-    one.add_argument(
-        "--component", action="append", default=[], choices=COMPONENTS, help="component, again for more: only these"
-    )
-    one.add_argument(
-        "--mirror", action="append", default=[], metavar="URL", help="another base URL that has the same files"
-    )
-    one.add_argument(
-        "--ignore", action="append", default=[], metavar="GLOB", help="files of the run that are no artifacts"
-    )
+    about = "GPU target or family, again for more: only archives of these, and generic ones"
+    one.add_repeated("--target", "GFX", about)
+    about = "component, again for more: only these"
+    one.add_argument("--component", action="append", default=[], choices=COMPONENTS, help=about)
+    one.add_repeated("--mirror", "URL", "another base URL that has the same files")
+    one.add_repeated("--ignore", "GLOB", "files of the run that are no artifacts")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
-    args = Arguments(**vars(parser.parse_args(argv)))
+    args = Arguments(**vars(one.parse_args(argv)))
     return run_command("lock", lambda: lock(args))
 
 

@@ -55,7 +55,7 @@ def bucket() -> Iterator[Bucket]:
 def lock(bucket: Bucket, tmp_path: Path, *options: str, base: str = "") -> Any:
     """Run the command; return what it wrote."""
     output = tmp_path / "lock.json"
-    assert main(["lock", f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == 0
+    assert main([f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == 0
     return json.loads(output.read_text())
 
 
@@ -64,7 +64,7 @@ def error(
 ) -> str:
     """Run the command, which has to fail and to write nothing; return its message."""
     output = tmp_path / "lock.json"
-    assert main(["lock", f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == code
+    assert main([f"--base-url={base or bucket.url}", "--run-id=77", f"--output={output}", *options]) == code
     assert not list(tmp_path.iterdir())
     said = capsys.readouterr().err.removeprefix("lock: ")
     return said.rstrip("\n").replace(bucket.url, "URL")
@@ -194,7 +194,7 @@ def test_a_proxy_of_the_environment(bucket: Bucket, tmp_path: Path, monkeypatch:
     """The bucket stands for the proxy: what it is asked then names the host."""
     monkeypatch.setenv("http_proxy", bucket.url)
     monkeypatch.setenv("no_proxy", "")
-    main(["lock", "--base-url=http://far.invalid", "--run-id=77", f"--output={tmp_path / 'lock.json'}"])
+    main(["--base-url=http://far.invalid", "--run-id=77", f"--output={tmp_path / 'lock.json'}"])
     assert bucket.requests[0].startswith("GET http://far.invalid/?list-type=2")
 
 
@@ -203,8 +203,8 @@ def test_where_the_file_goes(bucket: Bucket, tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("BUILD_WORKING_DIRECTORY", str(tmp_path / "working"))
     for name in ("workspace", "working"):
         (tmp_path / name).mkdir()
-    assert main(["lock", f"--base-url={bucket.url}", "--run-id=77"]) == 0
-    assert main(["lock", f"--base-url={bucket.url}", "--run-id=77", "--output=my.json"]) == 0
+    assert main([f"--base-url={bucket.url}", "--run-id=77"]) == 0
+    assert main([f"--base-url={bucket.url}", "--run-id=77", "--output=my.json"]) == 0
     assert sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.json")) == [
         "working/my.json",
         "workspace/rocm_artifacts.lock.json",
@@ -213,7 +213,7 @@ def test_where_the_file_goes(bucket: Bucket, tmp_path: Path, monkeypatch: pytest
 
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        main(["lock", "--help"])
+        main(["--help"])
     said = capsys.readouterr().out
-    assert "bazel run @rules_rocm_python//tools/fetch/lock -- lock" in said
+    assert "bazel run @rules_rocm_python//tools/fetch/lock -- " in said
     assert "--repo_env=ROCM_ARTIFACTS=locked" in said

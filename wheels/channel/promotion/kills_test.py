@@ -49,8 +49,8 @@ def test_a_release_is_closed_at_every_step(tmp_path: Path, first: int) -> None:
 
     def promote(scratch: Path) -> None:
         scratch.mkdir()
-        release = choose(before, Request("rc", "stable", Version(RC))).prepare(place, given, scratch)
-        change(place, 0, lambda channel: release.plan(channel, int(time.time())))
+        chosen = choose(before, Request("rc", "stable", Version(RC)))
+        change(place, 0, chosen.prepare(place, given, scratch, int(time.time())))
 
     def look() -> None:
         seen.extend([*broken(place.objects, "rc"), *broken(place.objects, "stable")])

@@ -1,16 +1,16 @@
 """Chooses what a promotion brings to another stream: built again, rewritten, or as it is.
 
     promotion = choose(channel, Request("rc", "stable", Version("10.1.0rc2")))
-    release = promotion.prepare(place, given, scratch)
-    change(place, wait, lambda channel: release.plan(channel, now))
+    change(place, wait, promotion.prepare(place, given, scratch, now))
 
 A promotion takes all files of a version, the wheels that pin it, and what these require and the stream lacks.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from packaging.utils import NormalizedName
 from packaging.version import Version
@@ -25,6 +25,9 @@ from wheels.channel.plan import ChannelChange, add
 from wheels.channel.promotion.proof import BUILT, SAME, FileProof, Proof, compare
 from wheels.channel.promotion.rewriting import Rewriting, pinned_version
 from wheels.channel.promotion.versions import of_version
+
+#: Returns what a channel becomes.
+Plan = Callable[[Channel], ChannelChange]
 
 
 @dataclass(frozen=True)
@@ -72,10 +75,11 @@ class Chosen:
     versions: Mapping[tuple[str, Version], Version]
     """For each project and version, the version of the release; empty if the release has the candidate's."""
 
-    def prepare(self, place: Place, given: Sequence[LocalFile], scratch: Path) -> "Release":
-        """Write what has to be written into a directory, and the proof.
+    def prepare(self, place: Place, given: Sequence[LocalFile], scratch: Path, now: int) -> Plan:
+        """Write what has to be written into a directory, and the proof; return what adds it all to a channel.
 
-        Raises FoundError if the given distributions are not the files of the release.
+        Raises FoundError if the given distributions are not the files of the release, as the result does if the
+        candidate was retired meanwhile.
         """
         kept = self.others if self.versions else (*self.own, *self.pinning, *self.others)
         proofs = {one.filename: FileProof(SAME, one.filename, one.sha256, one.sha256) for one in kept}
@@ -103,21 +107,33 @@ class Chosen:
             )
         if not self.versions:  # The selector's data is only in the files that have it.
             files += [self._fetched(place, one, scratch) for one in self.own if _selects(one)]
-        return self._release(files, proofs, scratch)
+        return self._plan(files, proofs, scratch, now)
 
-    def _release(self, files: Sequence[LocalFile], proofs: Mapping[str, FileProof], scratch: Path) -> "Release":
+    def _plan(self, files: Sequence[LocalFile], proofs: Mapping[str, FileProof], scratch: Path, now: int) -> Plan:
         request = self.request
         names = str(request.version), request.to, str(request.release)
         proof = Proof(request.stream, *names, files=proofs).write(scratch)
         digests = {name: one.before for name, one in proofs.items()}
+        promotion = Promotion(request.stream, str(request.version), digests, proof.file.path)
         there = {one.file.filename for one in files}
-        others = tuple(
+        others = [
             (one, self.directories[one.filename])
             for one in (*self.own, *self.pinning, *self.others)
             if one.filename in proofs and one.filename not in there
-        )
-        promotion = Promotion(request.stream, str(request.version), digests, proof.file.path)
-        return Release(request, tuple(files), others, promotion, proof)
+        ]
+
+        def plan(channel: Channel) -> ChannelChange:
+            for file, _ in others:
+                if channel.files.get(file.filename) != file:
+                    raise FoundError(f"{file.filename}: was retired meanwhile. Promote a newer candidate")
+            options: dict[str, Any] = {"older": request.older, "others": others, "promoted": promotion}
+            made = add(channel, request.to, files, now, **options)
+            changed = [name for name, before in digests.items() if made.after.files[name].sha256 != before]
+            lines = [f"same   {len(digests) - len(changed)} files, other bytes {len(changed)} files"]
+            lines += [f"proof  {proof.file.path}"]
+            return replace(made, uploads=(proof, *made.uploads), lines=(*made.lines, *lines))
+
+        return plan
 
     def _fetched(self, place: Place, file: File, scratch: Path) -> LocalFile:
         folder = scratch / file.sha256
@@ -151,37 +167,6 @@ class Chosen:
         if name == file.filename:
             raise FoundError(f"{name}: expected a name with the version {file.version}. Build the candidate again")
         return name
-
-
-@dataclass(frozen=True)
-class Release:
-    """A release that is ready to be added."""
-
-    request: Request
-    files: tuple[LocalFile, ...]
-    others: tuple[tuple[File, str], ...]
-    """Files of the store, and their indexes."""
-    promotion: Promotion
-    proof: LocalFile
-
-    def plan(self, channel: Channel, now: int) -> ChannelChange:
-        """Return what the promotion does; raises FoundError if the candidate was retired meanwhile."""
-        for file, _ in self.others:
-            if channel.files.get(file.filename) != file:
-                raise FoundError(f"{file.filename}: was retired meanwhile. Promote a newer candidate")
-        made = add(
-            channel,
-            self.request.to,
-            self.files,
-            now,
-            older=self.request.older,
-            others=self.others,
-            promoted=self.promotion,
-        )
-        changed = [name for name, before in self.promotion.digests.items() if made.after.files[name].sha256 != before]
-        lines = [f"same   {len(self.promotion.digests) - len(changed)} files, other bytes {len(changed)} files"]
-        lines += [f"proof  {self.proof.file.path}"]
-        return replace(made, uploads=(self.proof, *made.uploads), lines=(*made.lines, *lines))
 
 
 def _selects(file: File) -> bool:
