@@ -2,7 +2,6 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/common:providers.bzl", "ArtifactInfo", "DistributionInfo")
-load("//rules/private/common:units.bzl", "artifact_id")
 load("//rules/shared:names.bzl", "shown")
 load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 load("//tools/python:py_tool.bzl", "PyToolInfo")
@@ -22,7 +21,7 @@ _MaterialsInfo = provider(
 _EDGES = ["artifacts", "builds_on", "package", "packages", "repacked"]
 
 # Attributes with what decides no byte: notes, checks that stop a build, and requirements, which a definition has as text.
-_NOT_IN_BYTES = ["_verbose", "coverage", "requires_distributions"]
+_NOT_IN_BYTES = ["_material", "_verbose", "coverage", "requires_distributions"]
 
 _SUFFIX = ".provenance.json"
 
@@ -30,20 +29,6 @@ def _targets(value):
     """Returns the targets of an attribute, of whatever type it is."""
     values = value.keys() if type(value) == "dict" else value if type(value) == "list" else [value]
     return [one for one in values if type(one) == "Target"]
-
-def _artifact_digest(ctx, artifact):
-    output = ctx.actions.declare_file(ctx.label.name + ".material.json")
-    run_tool(
-        ctx,
-        tool = ctx.attr._material,
-        inputs = {"manifest": artifact.manifest},
-        values = {"archive_sha256": artifact.archive_sha256, "name": "artifact " + artifact_id(artifact)},
-        located = depset(transitive = [unit.files for unit in artifact.units]),
-        outputs = {"output": output},
-        mnemonic = "RocmMaterial",
-        progress_message = "Digesting artifact " + artifact_id(artifact),
-    )
-    return output
 
 def _materials_impl(target, ctx):
     attributes = {name: _targets(getattr(ctx.rule.attr, name)) for name in dir(ctx.rule.attr) if name not in _NOT_IN_BYTES}
@@ -61,7 +46,7 @@ def _materials_impl(target, ctx):
     written = [file for action in target.actions for file in action.outputs.to_list() if action.mnemonic == "FileWrite"]
     return [_MaterialsInfo(
         artifacts = depset(
-            [_artifact_digest(ctx, target[ArtifactInfo])] if ArtifactInfo in target else [],
+            [target[ArtifactInfo].material] if ArtifactInfo in target else [],
             transitive = [info.artifacts for info in below],
         ),
         files = depset(
@@ -72,10 +57,9 @@ def _materials_impl(target, ctx):
     )]
 
 _materials = aspect(
-    doc = "Collects what distributions are made from, and digests their artifacts.",
+    doc = "Collects what distributions are made from.",
     implementation = _materials_impl,
     attr_aspects = _EDGES,
-    attrs = {"_material": tool_attr("//tools/actions:material_tool")},
 )
 
 def _interpreter(ctx):

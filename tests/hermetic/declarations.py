@@ -10,6 +10,7 @@ MNEMONICS = {
     "RocmInspect",
     "RocmLayer",
     "RocmLink",
+    "RocmMaterial",
     "RocmPack",
     "RocmPlan",
     "RocmPlatformTag",
@@ -18,10 +19,18 @@ MNEMONICS = {
     "RocmSbom",
     "RocmSdist",
     "RocmSplitWheel",
+    "RocmStatement",
     "RocmStaticWheel",
 }
-#: The kinds behind this project's own packages: the others are for a framework's wheel, or for another SDK.
-PACKAGING = MNEMONICS - {"RocmDescribe", "RocmInitPy", "RocmRequireSdk", "RocmRuntime", "RocmSplitWheel"}
+#: The kinds behind this project's own packages: the others are for a framework's wheel, for another SDK, or statements.
+PACKAGING = MNEMONICS - {
+    "RocmDescribe",
+    "RocmInitPy",
+    "RocmRequireSdk",
+    "RocmRuntime",
+    "RocmSplitWheel",
+    "RocmStatement",
+}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
 #: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex

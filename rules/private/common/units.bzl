@@ -14,7 +14,10 @@ _DATA_EXTENSIONS = {extension: None for extension in (
     "cmake css cuh dat db h hh hpp html hxx inc inl ipp json kdb md model rst tcc txt xml yaml yml"
 ).split(" ")}
 
-INSPECT_ATTRS = {"_inspect": tool_attr("//tools/actions:inspect_tool")}
+INSPECT_ATTRS = {
+    "_inspect": tool_attr("//tools/actions:inspect_tool"),
+    "_material": tool_attr("//tools/actions:material_tool"),
+}
 
 def artifact_id(artifact):
     """Returns an artifact's whole name, `{name}_{component}_{target}`, from its ArtifactInfo."""
@@ -52,6 +55,21 @@ def _inspect_unit(ctx, artifact, unit, identity):
     )
     return struct(id = identity, facts = facts, files = files, is_big_file = unit.is_big_file, manifest = unit.manifest, threads = unit.threads)
 
+def _digest(ctx, artifact, manifest, units, archive_sha256):
+    """Declares the action that digests an artifact's files for statements; only they ask for it."""
+    output = ctx.actions.declare_file(ctx.label.name + ".material.json")
+    run_tool(
+        ctx,
+        tool = ctx.attr._material,
+        inputs = {"manifest": manifest},
+        values = {"archive_sha256": archive_sha256, "name": "artifact " + artifact},
+        located = depset(transitive = [unit.files for unit in units]),
+        outputs = {"output": output},
+        mnemonic = "RocmMaterial",
+        progress_message = "Digesting artifact " + artifact,
+    )
+    return output
+
 def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
     """Declares the inspect actions of an artifact and returns its providers.
 
@@ -80,6 +98,7 @@ def artifact_providers(ctx, artifact, manifest, units, archive_sha256 = None):
             artifact_name = parts[0],
             component = parts[1],
             manifest = manifest,
+            material = _digest(ctx, artifact, manifest, inspected, archive_sha256),
             target = parts[2],
             units = inspected,
         ),
