@@ -23,7 +23,7 @@ LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|lib|tests|tools|
 #: Where programs are that other projects run.
 FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheels")
 #: Where ROCm is what it is about.
-ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
+ROCM: Final = ("rules/private/rocm/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
     "tools/actions/plan/forwarders.py",
@@ -34,7 +34,7 @@ EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/new_wheels.bzl": "its tool and init_py load ROCm",
     "wheels/rebuild/bazel.py": "a clone may have a wrapper of Bazel",
-    "tools/actions/programs.bzl": "init_py imports rocm_sdk",
+    "tools/actions/programs.bzl": "PyPI has a project of that name",
 }
 
 
