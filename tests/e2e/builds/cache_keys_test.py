@@ -21,10 +21,7 @@ from tests.hermetic.declarations import FURTHER, MNEMONICS, PACKAGING
 
 TARGETS = "//packaging:dist + //packaging:layers_gfx942_devel"
 #: What has the kinds of actions that no package of this project needs.
-OTHERS = (
-    "//tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole"
-    " + //tests/mini/windows:acme_libraries"
-)
+OTHERS = "//tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole + //tests/mini/windows:acme_libraries"
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex"}
 LAYERS = {"RocmLayer"}
