@@ -124,7 +124,7 @@ def test_each_exception_is_needed() -> None:
     [
         ('"""Reads //packaging:dist."""\n', []),
         ('"""Reads //packaging:dist."""\nhelp(__doc__)\n', ["Reads //packaging:dist."]),
-        ('fail(f"{x}: set --//rules/settings:verbose")\n', ["{}: set --//rules/settings:verbose"]),
+        ('fail(f"{x}: set --//rules/settings:compression")\n', ["{}: set --//rules/settings:compression"]),
         ('fail("bazel run //tools/fetch/lock")\n', ["bazel run //tools/fetch/lock"]),
         ('fail("bazel run @rules_rocm_python//tools/fetch/lock")\n', []),
         ('fail("`set ROCM_TARGETS`")\n', ["`set ROCM_TARGETS`"]),

@@ -71,7 +71,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | LAYERS),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | LAYERS),
-    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | LAYERS),
     "//packaging:image_install_scheme": (
         option("--//packaging:image_install_scheme=//examples/packages:venv"),
         LAYERS,
