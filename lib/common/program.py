@@ -60,14 +60,10 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
     return 0
 
 
-#: So many names a message has; the rest is a number.
-_NAMED = 3
-
-
-def named(names: Sequence[str], separator: str = ", ") -> str:
+def named(names: Sequence[str], separator: str = ", ", most: int = 3) -> str:
     """Join the first names; the others are a number."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return separator.join(names[:_NAMED]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more
 
 
 def note(label: str, text: str) -> None:

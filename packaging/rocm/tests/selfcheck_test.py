@@ -14,9 +14,8 @@ from fake_sdk import FakeSdk, distributions
 from rocm_sdk.distributions import PackageNames, parse_distributions
 from rocm_sdk.installation import InstalledPackage
 from rocm_sdk.selfcheck import Check, FailureError, SkipError, run_python, scripts
-from rocm_sdk.selfcheck.binaries import check_library, list_libraries
 from rocm_sdk.selfcheck.packages import check_ownership, check_record
-from rocm_sdk.selfcheck.run import Result, run_check
+from rocm_sdk.selfcheck.run import Result, check_library, list_libraries, run_check
 from rocm_sdk.selfcheck.scripts import ask, check_import, list_python_packages, list_scripts
 
 from develop.testing.tiny_library import tiny_library
