@@ -1,6 +1,6 @@
 """Chooses the checks for what is installed, runs several at a time, and reports the results.
 
-Those of shared libraries are here: they load, one by one and together.
+The checks of shared libraries are here: they load, one by one and together.
 """
 
 from __future__ import annotations
