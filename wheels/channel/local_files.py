@@ -19,8 +19,7 @@ from lib.common.command import CannotRunError
 from lib.common.digest import Digest, file_sha256
 from lib.common.distributions import parse_distributions
 from lib.common.program import ToolError, named
-from lib.gpus.architectures import in_distribution
-from lib.gpus.paths import target_of_local_version
+from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
