@@ -166,7 +166,7 @@ for place in [*reached, *directories] => for place in directories
 packaging/rocm/src/rocm_sdk/_dist_info.py: a library that Windows does not have is looked for there
 optional, bool(dll_pattern), globs) => optional, True, globs)
 packaging/rocm/src/rocm_sdk/doctor/loading.py: a library prints, doctor stops | .splitlines()[-1] => .splitlines()[0]
-packaging/rocm/src/rocm_sdk/tests.py: what is skipped passes | raise unittest.SkipTest(str(reason)) from None => return
+packaging/rocm/src/rocm_sdk/selfcheck/run.py: what is skipped passes | "skipped", str(reason) => "passed", str(reason)
 packaging/rocm/src/rocm_sdk/devel.py: a namespace package ends in a traceback
 os.path.dirname(spec.origin) if spec.origin else None => os.path.dirname(spec.origin)
 packaging/rocm/src/rocm_sdk/devel.py: after half a removal, one is told to install what pip thinks is there

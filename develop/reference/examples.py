@@ -52,7 +52,6 @@ EXAMPLES: Final = {
     "rocm_coverage": Example(_PACKAGES, "coverage"),
     "sdk_index": Example(_TWO, "dist"),
     "sdk_install_scheme": Example(_TWO, "venv"),
-    "rocm_init_py": Example("examples/framework/BUILD.bazel", "rocm_init"),
     "sdk_install_test": Example(_WHEELS, "install_test"),
     "sdk_layer": Example(_TWO, "core_layer"),
     "sdk_package": Example(_TWO, "runtime"),

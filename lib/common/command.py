@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from lib.common.program import ToolError
@@ -43,12 +43,6 @@ def exit_codes(done: str, found: str = "") -> str:
         CANNOT_RUN: "the command line is wrong, or what it names cannot be read or written",
     }
     return "exit code:" + "".join(f"\n  {code}  {meaning}" for code, meaning in lines.items() if meaning)
-
-
-def some(names: Sequence[str], most: int = 3, separator: str = ", ") -> str:
-    """Return the first names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(names[:most]) + more
 
 
 def run_command(

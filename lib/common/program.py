@@ -1,10 +1,9 @@
-"""Shared by all programs: JSON documents, errors as one message, the number of cores, a stopwatch."""
+"""Shared by all programs: JSON documents, errors as one message, the number of cores, sizes."""
 
 import json
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -61,14 +60,10 @@ def report_errors(label: str, work: Callable[[], None]) -> int:
     return 0
 
 
-#: So many names a message has; the rest is a number.
-_NAMED = 3
-
-
-def named(names: Sequence[str], separator: str = ", ") -> str:
+def named(names: Sequence[str], separator: str = ", ", most: int = 3) -> str:
     """Join the first names; the others are a number."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return separator.join(names[:_NAMED]) + more
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more
 
 
 def note(label: str, text: str) -> None:
@@ -109,22 +104,6 @@ def usable_cores(wanted: int) -> int:
     What a tool writes never depends on the number.
     """
     return max(1, min(wanted, len(os.sched_getaffinity(0))))
-
-
-class Stopwatch:
-    """Measures from when it is made; says what was done since then if it was asked to."""
-
-    def __init__(self, *, verbose: bool) -> None:
-        """Begin to measure."""
-        self._verbose = verbose
-        self._start = time.monotonic()
-
-    def report(self, work: str, taken: int, made: int) -> None:
-        """Print a line to standard error: what was done, bytes that were taken and made, seconds, bytes per second."""
-        if self._verbose:
-            seconds = max(time.monotonic() - self._start, 1e-6)
-            rate = f"{seconds:.2f} s ({taken / 1e6 / seconds:.0f} MB/s)"
-            print(f"{work}: {taken / 1e6:.1f} MB to {made / 1e6:.1f} MB in {rate}", file=sys.stderr)
 
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")

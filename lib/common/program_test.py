@@ -2,13 +2,11 @@
 
 import errno
 import os
-import re
 from pathlib import Path
 
 import pytest
 
 from lib.common.program import (
-    Stopwatch,
     ToolError,
     printable,
     read_document,
@@ -102,16 +100,6 @@ def test_no_more_than_wanted_or_there() -> None:
     assert usable_cores(1) == 1
     assert usable_cores(10_000) == there
     assert usable_cores(0) == 1
-
-
-def test_a_line_with_amounts_and_rate(capsys: pytest.CaptureFixture[str]) -> None:
-    Stopwatch(verbose=True).report("packed 3 files", 2_500_000, 1_000_000)
-    assert re.fullmatch(r"packed 3 files: 2\.5 MB to 1\.0 MB in \d+\.\d\d s \(\d+ MB/s\)\n", capsys.readouterr().err)
-
-
-def test_nothing_unless_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    Stopwatch(verbose=False).report("packed", 1, 1)
-    assert capsys.readouterr() == ("", "")
 
 
 def test_paths_that_are_no_text_are_printed(capsys: pytest.CaptureFixture[str]) -> None:

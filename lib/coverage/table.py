@@ -21,8 +21,8 @@ from typing import Any
 
 from lib.common.program import write_document
 from lib.elf.library_name import parse_library_name
-from lib.gpus.architectures import covered, loads
 from lib.gpus.families import without_features
+from lib.gpus.paths import covered, loads
 from lib.pe.constants import DLL_DIRECTORIES
 
 FORMAT = 1

@@ -1,23 +1,33 @@
-"""Reads GPU targets from the names of files and distributions.
+"""Reads GPU targets from the names of files and distributions; says which GPU loads which code, and who has it.
 
     named_targets("lib/Kernels.so-000-gfx90a-xnack+.hsaco")   # gfx90a:xnack+
     named_targets("share/miopen/db/gfx90a6e.kdb")             # gfx90a, with 0x6e compute units
     named_targets("lib/K_gfx1030_gfx1100.co")                 # both
     target_of_local_version("rocm7.gfx110x.all")              # gfx110X-all
+    loads("gfx11-generic", "gfx1100")                         # True
 
 ROCm's libraries open such files by names that they make up from the target of the GPU. (The names are Tensile's,
 rocBLAS's and MIOpen's; features are written with `-` instead of `:`.)
 """
 
+import functools
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from itertools import takewhile
 from typing import Final
 
-from lib.gpus.families import is_target, parse_family, without_features
+from lib.gpus.families import (
+    find_target,
+    is_target,
+    name_in_distribution,
+    overlap,
+    package_owner,
+    parse_family,
+    without_features,
+)
 from lib.gpus.table import TARGETS
-from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId
+from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 
 #: Processors of LLVM's table that ROCm was built for, and is no more.
 _OLDER: Final = frozenset(
@@ -144,3 +154,55 @@ def split_local_version(local: str | None) -> tuple[str, str]:
         if part.startswith("gfx") and target_of_distribution("-".join(parts[at:])):
             return ".".join(parts[:at]), ".".join(parts[at:])
     return local or "", ""
+
+
+#: Ends of the names of files that are device code as a whole: code objects, alone or bundled, MIOpen's databases,
+#: ROCm's archives.
+CODE_SUFFIXES: Final = (".co", ".hsaco", ".kdb", ".kpack")
+#: Ends of the names of files that come with such code: bundles, of which the tables of code are read as well, and
+#: Tensile's lists. A library has code for what they name.
+LISTING_SUFFIXES: Final = (".hipfb", ".dat")
+
+_parse = functools.cache(parse_target_id)
+
+
+def named(path: str, known: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return the target IDs that a path names, sorted; `known` are further targets.
+
+    Raises ValueError for a malformed name.
+    """
+    return tuple(str(target) for target in named_targets(path, (_parse(one).processor for one in known)))
+
+
+def loads(code: str, gpu: str) -> bool:
+    """Whether a GPU, by its target ID, can load code for another target ID. Raises ValueError for a malformed name."""
+    return can_load(_parse(code), _parse(gpu))
+
+
+def serving(code: str) -> set[str]:
+    """Return the owners of the packages for a target, or for what a generic processor covers."""
+    processor = without_features(code)
+    covered_by = GENERIC_PROCESSORS.get(processor, frozenset([processor]))
+    known = {one for one in covered_by if find_target(one)} or {one for one in covered_by if is_target(one)}
+    return {package_owner(one) for one in known}
+
+
+def covered(code: str) -> frozenset[str]:
+    """Return the processor of a target ID, or what a generic one covers; none for SPIR-V."""
+    processor = _parse(code).processor
+    return GENERIC_PROCESSORS.get(processor, frozenset() if processor == SPIRV else frozenset([processor]))
+
+
+def canonical(name: str) -> str:
+    """Return a target ID in canonical form. Raises ValueError for another word."""
+    return str(_parse(name))
+
+
+def in_distribution(name: str) -> str:
+    """Return the name of the package that owns a target, or of a family: `gfx12-5`."""
+    return name_in_distribution(name).lower()
+
+
+def is_package_for(name: str, gpu: str) -> bool:
+    """Whether a target, a family or a generic processor has a GPU."""
+    return overlap(name, gpu) or gpu in GENERIC_PROCESSORS.get(name, ())

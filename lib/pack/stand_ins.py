@@ -61,8 +61,7 @@ def _read_template(file: BinaryIO, path: str) -> _Template:
             image = read_pe(file, path)
             for section in image.sections:
                 if section.name == PE_SECTION and section.pointer_to_raw_data:
-                    room = min(section.size_of_raw_data, section.size_in_memory)
-                    return _Template(image.machine, section.begin, room, image.subsystem_offset)
+                    return _Template(image.machine, section.begin, section.size_in_file, image.subsystem_offset)
             raise ToolError(f"{path}: no bytes for section {PE_SECTION}; expected the compiled launcher")
         elf = read_elf(file, path)
     except ElfError as error:

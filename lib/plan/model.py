@@ -14,7 +14,7 @@ from typing import Any
 
 from lib.common.program import ToolError
 from lib.elf.platforms import CPUS, WINDOWS_CPUS
-from lib.gpus.architectures import loads, named
+from lib.gpus.paths import loads, named
 from lib.plan.edits import Record, with_tuples
 
 #: What the bytes of a file are, of the types that `tools.actions.inspect` tells apart.

@@ -20,8 +20,8 @@ _MaterialsInfo = provider(
 # Attributes whose targets are made from materials, too.
 _EDGES = ["artifacts", "builds_on", "package", "packages", "repacked"]
 
-# Attributes with what decides no byte: notes, checks that stop a build, and requirements, which a definition has as text.
-_NOT_IN_BYTES = ["_material", "_verbose", "coverage", "requires_distributions"]
+# Attributes with what decides no byte: checks that stop a build, and requirements, which a definition has as text.
+_NOT_IN_BYTES = ["_material", "coverage", "requires_distributions"]
 
 _SUFFIX = ".provenance.json"
 

@@ -40,8 +40,8 @@ _sdk_runtime = rule(
 def sdk_runtime(name, directory, **kwargs):
     """Makes the Python code with which users find and load the libraries of an SDK, whichever package has them.
 
-    It needs only Python's standard library, 3.9 or newer. `import my_sdk` then offers `load_library`, `find_library` and
-    `installed_packages`; docs/sdk/your-own-sdk.md describes them.
+    It needs only Python's standard library, 3.9 or newer. `import my_sdk` then offers `load_library` and `find_library`;
+    docs/sdk/your-own-sdk.md describes them.
 
     Args:
         name: name of the target, which writes the list of packages.

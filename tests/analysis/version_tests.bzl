@@ -99,14 +99,14 @@ _names_test = analysistest.make(_names_impl, config_settings = {_SUFFIX: "7_10"}
 
 def _bad_suffix_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "version suffix \"7.10\" contains \".\"; expected letters, digits and `_`, like 7_10_0")
+    asserts.expect_failure(env, "version suffix \"7.10\" contains \".\"; expected at most 100 letters, digits and `_`, like 7_10_0")
     return analysistest.end(env)
 
 _bad_suffix_test = analysistest.make(_bad_suffix_impl, config_settings = {_SUFFIX: "7.10"}, expect_failure = True)
 
 def _long_suffix_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "version suffix {} has 101 characters; expected at most 100".format("7" * 101))
+    asserts.expect_failure(env, "version suffix \"{}\" has 101 characters; expected at most 100".format("7" * 101))
     return analysistest.end(env)
 
 _long_suffix_test = analysistest.make(_long_suffix_impl, config_settings = {_SUFFIX: "7" * 101}, expect_failure = True)

@@ -6,7 +6,6 @@ MNEMONICS = {
     "RocmCoverage",
     "RocmDescribe",
     "RocmIndex",
-    "RocmInitPy",
     "RocmInspect",
     "RocmLayer",
     "RocmLink",
@@ -23,14 +22,7 @@ MNEMONICS = {
     "RocmStaticWheel",
 }
 #: The kinds behind this project's own packages: the others are for a framework's wheel, for another SDK, or statements.
-PACKAGING = MNEMONICS - {
-    "RocmDescribe",
-    "RocmInitPy",
-    "RocmRequireSdk",
-    "RocmRuntime",
-    "RocmSplitWheel",
-    "RocmStatement",
-}
+PACKAGING = MNEMONICS - {"RocmDescribe", "RocmRequireSdk", "RocmRuntime", "RocmSplitWheel", "RocmStatement"}
 #: What an action says that may run in a persistent worker.
 _WORKER = {"requires-worker-protocol", "supports-workers"}
 #: What is asked besides `block-network`, by mnemonic. Actions that are many and short run in workers. RocmIndex

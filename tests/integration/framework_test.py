@@ -1,4 +1,4 @@
-"""A framework with native code, on installed ROCm packages: what `rocm_init_py` wrote makes its library load."""
+"""A framework with native code, on installed ROCm packages: what `rocm-sdk init-py` wrote makes its library load."""
 
 import os
 import shutil

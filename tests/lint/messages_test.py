@@ -23,7 +23,7 @@ LABEL: Final = re.compile(r"(?<!@rules_rocm_python)//(?:develop|lib|tests|tools|
 #: Where programs are that other projects run.
 FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheels")
 #: Where ROCm is what it is about.
-ROCM: Final = ("rules/private/rocm/", "tools/actions/init_py/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
+ROCM: Final = ("rules/private/rocm/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
 STUMBLING: Final = {
     "tools/actions/plan/forwarders.py",
@@ -34,7 +34,7 @@ EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",
     "rules/private/new_wheels.bzl": "its tool and init_py load ROCm",
     "wheels/rebuild/tool.py": "a clone may have a wrapper of Bazel",
-    "tools/actions/programs.bzl": "init_py imports rocm_sdk",
+    "tools/actions/programs.bzl": "PyPI has a project of that name",
 }
 
 
@@ -124,7 +124,7 @@ def test_each_exception_is_needed() -> None:
     [
         ('"""Reads //packaging:dist."""\n', []),
         ('"""Reads //packaging:dist."""\nhelp(__doc__)\n', ["Reads //packaging:dist."]),
-        ('fail(f"{x}: set --//rules/settings:verbose")\n', ["{}: set --//rules/settings:verbose"]),
+        ('fail(f"{x}: set --//rules/settings:compression")\n', ["{}: set --//rules/settings:compression"]),
         ('fail("bazel run //tools/fetch/lock")\n', ["bazel run //tools/fetch/lock"]),
         ('fail("bazel run @rules_rocm_python//tools/fetch/lock")\n', []),
         ('fail("`set ROCM_TARGETS`")\n', ["`set ROCM_TARGETS`"]),

@@ -24,7 +24,7 @@ from hypothesis import given, seed, settings
 from lib.common.program import ToolError, read_document
 from lib.device import slice_plan
 from lib.elf.source import Source
-from lib.gpus import architectures
+from lib.gpus import paths as gpu_paths
 from lib.gpus.target_id import SPIRV
 from lib.pack import content, packed_tree, stand_ins
 from lib.wheel import wheel_writer as wheel
@@ -257,7 +257,7 @@ PLANTS = (
     Plant(
         "thin",
         "a name with two targets goes to the last alone",
-        around(architectures, "named_targets", lambda real, *args: real(*args)[-1:]),
+        around(gpu_paths, "named_targets", lambda real, *args: real(*args)[-1:]),
         kind="thin",
         within=1500,
     ),

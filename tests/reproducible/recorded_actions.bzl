@@ -9,7 +9,7 @@ RecordedActionsInfo = provider(
 
 # By these attributes distributions lead to all that they are made from, and to the tools that make them.
 _MATERIAL = ["artifacts", "builds_on", "distributions", "package", "srcs", "static", "wheel"]
-_TOOLS = ["_index", "_init_py", "_inspect", "_layer", "_link", "_material", "_pack", "_plan", "_platform_tag", "_sbom", "_sdist", "_statement", "_static_wheel"]
+_TOOLS = ["_index", "_inspect", "_layer", "_link", "_material", "_pack", "_plan", "_platform_tag", "_sbom", "_sdist", "_statement", "_static_wheel"]
 _EDGES = _MATERIAL + _TOOLS
 
 def _recorded_impl(target, ctx):

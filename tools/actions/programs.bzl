@@ -6,7 +6,6 @@ PROGRAMS = {
     "coverage": [":plan", "//lib/coverage"],
     "describe": ["//lib/common"],
     "index": ["//lib/common", "//lib/gpus:paths", "//lib/index", "//lib/variants"],
-    "init_py": ["//lib/common", "//packaging/rocm:init_py"],
     "inspect": ["//lib/common", "//lib/device:library", "//lib/elf:library", "//lib/gpus:families", "//lib/pe:reading"],
     "layer": [":link", "//lib/common", "//lib/deflate", "//lib/elf:reading", "//lib/wheel", "//lib/wheel:devel_tree"],
     "link": [":platform_tag", "//lib/common", "//lib/deflate", "//lib/pack:packed_tree", "//lib/pack:segment", "//lib/plan", "//lib/wheel"],

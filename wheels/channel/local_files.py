@@ -15,12 +15,11 @@ from typing import BinaryIO, Final
 from packaging.requirements import InvalidRequirement
 from packaging.version import Version
 
-from lib.common.command import CannotRunError, some
+from lib.common.command import CannotRunError
 from lib.common.digest import Digest, file_sha256
 from lib.common.distributions import parse_distributions
-from lib.common.program import ToolError
-from lib.gpus.architectures import in_distribution
-from lib.gpus.paths import target_of_local_version
+from lib.common.program import ToolError, named
+from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
@@ -102,7 +101,7 @@ def read_build(given: Sequence[Path], locked: Iterable[Path]) -> list[LocalFile]
     files = read_local([*given, *locked])
     versions = sorted({Version(one.file.version.public) for one in files if one.selector})
     if len(versions) > 1:
-        where, found = ", ".join(map(str, given)), some(list(map(str, versions)))
+        where, found = ", ".join(map(str, given)), named(list(map(str, versions)))
         raise CannotRunError(f"{where}: has the versions {found} of an SDK; expected one build. Name its directory")
     return files
 

@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from lib.common.command import FoundError, some
+from lib.common.command import FoundError
 from lib.common.documents import Time, time_text
-from lib.common.program import size_text
+from lib.common.program import named, size_text
 from lib.index.requirements import Shelf, heights, required, unmet
 from wheels.channel.complaints import REMEDIES, Complaint, complaints_about
 from wheels.channel.local_files import LocalFile
@@ -47,7 +47,7 @@ class ChannelChange:
 def refuse(complaints: Sequence[Complaint]) -> None:
     """Raise FoundError if there are complaints: it names the first ones and the remedy of each kind."""
     if complaints:
-        said = some([f"  {one}" for one in complaints], 5, "\n")
+        said = named([f"  {one}" for one in complaints], "\n", 5)
         remedies = dict.fromkeys(f"{REMEDIES[one.kind]}." for one in complaints)
         raise FoundError("\n".join(["nothing was changed:", said, *remedies]))
 
@@ -114,7 +114,7 @@ def add(
     lines += [f"there  {file}" for file in sorted(brought.keys() - fresh.keys())]
     there = {one.project for one in after.listing(name)}
     if outside := sorted({need.project for file in added for need in file.needs} - there):
-        lines.append(f"needs  {some(outside, 9)}, which another index has to have")
+        lines.append(f"needs  {named(outside, most=9)}, which another index has to have")
     return ChannelChange(after, {name: GROW}, tuple(sorted(fresh)), tuple(files), lines=tuple(lines))
 
 

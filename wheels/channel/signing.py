@@ -19,7 +19,8 @@ from securesystemslib.signer import Key, Signer
 from tuf.api import metadata as tuf
 from tuf.api.exceptions import RepositoryError
 
-from lib.common.command import FoundError, some
+from lib.common.command import FoundError
+from lib.common.program import named
 from wheels.channel.change import recover
 from wheels.channel.locks import locked
 from wheels.channel.model import CHANNEL, METADATA, STORE, Channel
@@ -68,7 +69,7 @@ def _targets(place: Place, channel: Channel) -> dict[str, tuf.TargetFile]:
     texts = {f"{name}/{path}": text for name in channel.streams for path, text in stream_pages(channel, name).items()}
     stored = {path: one.content for path in [CHANNEL, *texts] if (one := place.read(path))}
     if wrong := [*wrong, *(path for path, text in texts.items() if stored.get(path) != text)]:
-        said = f"{place.shown}: nothing was signed, as {CHANNEL} says otherwise of {some(wrong)}"
+        said = f"{place.shown}: nothing was signed, as {CHANNEL} says otherwise of {named(wrong)}"
         raise FoundError(f"{said}. rocm-wheels channel check says more")
     files = (tuf.TargetFile(there[path].size, {"sha256": digest}, path) for path, digest in channel.stored.items())
     pages = (tuf.TargetFile.from_data(path, text, ["sha256"]) for path, text in stored.items())

@@ -16,10 +16,9 @@ from tuf.api.exceptions import DownloadError, DownloadHTTPError, ExpiredMetadata
 from tuf.api.metadata import Metadata, Root, Targets, Timestamp
 from tuf.ngclient import FetcherInterface, Updater, UpdaterConfig
 
-from lib.common.command import some
 from lib.common.digest import file_sha256
 from lib.common.documents import time_text
-from lib.common.program import ToolError
+from lib.common.program import ToolError, named
 from wheels.channel.complaints import Complaint
 from wheels.channel.model import CHANNEL, METADATA, from_json
 from wheels.channel.place import Place
@@ -104,7 +103,7 @@ class Trust:
             with suppress(RepositoryError):
                 others = sorted(Metadata.from_bytes(fetcher.content).signatures)
                 if self.key.keyid not in others:
-                    return complaint("other-key", f"is signed by {some(others)}; {expected}")
+                    return complaint("other-key", f"is signed by {named(others)}; {expected}")
             return complaint("forged", f"has other bytes than were signed; {expected}")
         if isinstance(error, ExpiredMetadataError):
             return complaint("expired", f"expired at {time_text(signed.expires.timestamp())}")

@@ -12,8 +12,8 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command, some
-from lib.common.program import printable, size_text
+from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command
+from lib.common.program import named, printable, size_text
 from lib.wheel.wheel_writer import Written
 from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import publish, scratch_directory
@@ -183,7 +183,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
             yield f"      without search path entries that depend on the machine: {', '.join(map(repr, edit.dropped))}"
         yield from (f"      {note}" for note in notes.get(edit.path, ()))
         if edit.path in proof.unproven:
-            names = some(proof.unproven[edit.path], 5)
+            names = named(proof.unproven[edit.path], most=5)
             yield f"      not proven, because a library that was not looked at may have them: {names}"
     for copy in plan.copies:
         outcome = f"stays: {copy.stays}" if copy.stays else "left out"
@@ -199,7 +199,7 @@ def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mappin
 def _opened(plan: RequiringWheel) -> Iterator[str]:
     """Yield what is left to whoever runs the wheel: the loader looks for a name that is opened on the machine."""
     for path, names in plan.opened.items():
-        yield f"    {path} may open {some(names, 5)} by name: not proven, as the machine may have another copy"
+        yield f"    {path} may open {named(names, most=5)} by name: not proven, as the machine may have another copy"
     if plan.opened:
         remedy = "open it by its path in the SDK's package" + ("" if plan.texts else ", or see --init-py")
         yield f"      if it does, {remedy}: otherwise a process may have two of these libraries"

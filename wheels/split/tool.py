@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command, some
-from lib.common.program import printable, size_text
+from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command
+from lib.common.program import named, printable, size_text
 from lib.variants.variant_format import DRAFT, SCHEMA
 from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import check_free, publish, scratch_directory
@@ -122,10 +122,10 @@ def describe(fat: SoundWheel, plans: Sequence[ThinWheel], folder: Path) -> Itera
     for plan in plans:
         yield f"  {plan.place}: {_size_of(folder / plan.place).text(before)}"
         if plan.left_out:
-            yield f"    without {some(plan.left_out)}: for other GPUs"
+            yield f"    without {named(plan.left_out)}: for other GPUs"
         for target in sorted({target for file in plan.files for target in file.absent}):
             lacking = [file.path for file in plan.files if target in file.absent]
-            yield f"    no code for {target} in {some(lacking)}"
+            yield f"    no code for {target} in {named(lacking)}"
 
 
 def split(arguments: Arguments) -> list[str]:

@@ -15,9 +15,8 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from lib.common.program import ToolError
-from lib.gpus.architectures import is_package_for
 from lib.gpus.families import is_target
-from lib.gpus.paths import target_of_distribution, target_of_local_version
+from lib.gpus.paths import is_package_for, target_of_distribution, target_of_local_version
 from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import DistributionSet, Wheel
 from wheels.verify.settings import Settings

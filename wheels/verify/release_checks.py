@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 
 from packaging.utils import canonicalize_name, parse_sdist_filename
 
-from lib.common.command import some
+from lib.common.program import named
 from lib.elf.dynamic_symbols import read_dynamic_symbols
 from lib.elf.library_name import parse_library_name
 from lib.elf.source import ElfError
@@ -220,7 +220,7 @@ def _check_library(name: str, library: _Library, new: Mapping[str, list[_Library
     others = new.get(name, [])
     if not others:
         similar = sorted(one for one in new if _stem(one) == _stem(name))
-        text = f"no library has the SONAME {name}" + (f"; there is {some(similar)}" if similar else "")
+        text = f"no library has the SONAME {name}" + (f"; there is {named(similar)}" if similar else "")
         yield LIBRARY.finding(library.wheel.filename, library.path, text)
         return
     same = [one for one in others if _key(one.wheel) == _key(library.wheel)] or others

@@ -47,24 +47,6 @@ print(json.dumps({
     "on Windows": [rocm_sdk._dist_info.LIBRARIES[name].on_windows for name in ("x", "y", "z")],
 }))
 """
-OWNERS = """
-import json
-from rocm_sdk_core._dist_info import *
-print(json.dumps({
-    "canonical": [canonical_target("gfx1250-strict" + f) for f in ("", ":xnack+", "-xnack-", ":sramecc+:xnack-")],
-    "owners": [package_owner(name) for name in ("gfx1250-strict:xnack+", "gfx90a-xnack-", "gfx110X-all", "gfx1250-x")],
-    "groups": group_package_targets(["gfx1250-strict", "gfx1250", "gfx1250-strict", "gfx950:xnack+"]),
-    "families": [architectural_family(name) for name in ("gfx1250", "gfx1250-strict:xnack+", "gfx1251", "gfx942")],
-    "data": ownership_data(),
-}))
-"""
-PLATFORMS = """
-import json
-from rocm_sdk_core._dist_info import *
-names = ("gfx1100", "gfx942", "gfx942:xnack+", "gfx1151", "gfx906")
-markers = {name: get_target_family_platform_marker(name) for name in names}
-print(json.dumps([LINUX_TARGET_FAMILIES, WINDOWS_TARGET_FAMILIES, markers]))
-"""
 IN_EFFECT = """
 import rocm_sdk
 from rocm_sdk._dist_info import ALL_PACKAGES, determine_target_family
@@ -133,34 +115,6 @@ def test_a_registered_library_of_no_package_is_a_value_error(shared_environment:
     assert "ValueError: library x: there is no package 'nosuch'; expected one of core, libraries, device" in said
 
 
-def test_which_package_owns_a_target(shared_environment: Environment) -> None:
-    """The expected values come from AMD's tests and table, September 2026."""
-    assert json.loads(shared_environment.run_code(OWNERS)) == {
-        "canonical": ["gfx1250-strict"] * 4,
-        "owners": ["gfx1250", "gfx90a", "gfx110X-all", "gfx1250-x"],
-        "groups": {"gfx1250": ["gfx1250-strict", "gfx1250"], "gfx950": ["gfx950:xnack+"]},
-        "families": ["gfx125X", "gfx125X", None, None],
-        "data": {"schema_version": 1, "package_owners": {"gfx1250-strict": "gfx1250"}},
-    }
-
-
-def test_targets_by_platform(environment: Environment, split_sdk: FakeSdk) -> None:
-    """A build for one platform has no lists, and so no markers."""
-    environment.install(split_sdk.index, "rocm")
-    assert json.loads(environment.run_code(PLATFORMS))[:2] == [[], []]
-    path = environment.site / "rocm_sdk" / "_distributions.json"
-    known = json.loads(path.read_text())
-    on_linux = {"packages": list(known["packages"]), "targets": ["gfx1100", "gfx942"], "default_target": "gfx1100"}
-    platforms = {"linux": on_linux, "win32": {**on_linux, "targets": ["gfx1100", "gfx1151"]}}
-    path.write_text(json.dumps({**known, "platforms": platforms}))
-    linux, windows = 'sys_platform == "linux"', 'sys_platform == "win32"'
-    assert json.loads(environment.run_code(PLATFORMS)) == [
-        ["gfx1100", "gfx942"],
-        ["gfx1100", "gfx1151"],
-        {"gfx1100": "", "gfx942": linux, "gfx942:xnack+": linux, "gfx1151": windows, "gfx906": ""},
-    ]
-
-
 @pytest.mark.parametrize(("variable", "chosen"), [("", 0), ("gfx94X-dcgpu", 1), ("gfx94x-dcgpu", 1), ("gfx942", 1)])
 def test_the_environment_variable_chooses_among_families(families: Environment, variable: str, chosen: int) -> None:
     target, package, library = families.run_code(IN_EFFECT, ROCM_SDK_TARGET_FAMILY=variable).split()
@@ -197,13 +151,3 @@ def test_the_command_line_is_in_main(shared_environment: Environment) -> None:
 def test_the_path_of_core(shared_environment: Environment) -> None:
     code = "from rocm_sdk_core import _cli; print(_cli._get_core_module_path())"
     assert Path(shared_environment.run_code(code).strip()) == shared_environment.site / "_rocm_sdk_core"
-
-
-@pytest.mark.parametrize("name", ["base_test", "core_test", "libraries_test", "profiler_test", "devel_test"])
-def test_the_checks_run_under_unittest(shared_environment: Environment, name: str) -> None:
-    output = shared_environment.run(
-        str(shared_environment.python), "-m", "unittest", "-v", f"rocm_sdk.tests.{name}", check=False
-    )
-    assert "Error" not in output
-    ran = int(output.rpartition("\nRan ")[2].split()[0])
-    assert ran >= 2 or name == "profiler_test"

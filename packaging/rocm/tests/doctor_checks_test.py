@@ -17,7 +17,7 @@ from machines import Machine
 from rocm_sdk.detect import Answer, Gpu
 from rocm_sdk.devel import devel_root, find_layout
 from rocm_sdk.distributions import PackageNames, parse_distributions
-from rocm_sdk.doctor import Finding, examine, frameworks, gpus, loading, other_rocm, packages
+from rocm_sdk.doctor import Finding, examine, gpus, loading, other_rocm, packages
 from rocm_sdk.doctor.facts import Facts
 from rocm_sdk.doctor.loading import Loaded
 from rocm_sdk.installation import InstalledPackage
@@ -349,7 +349,7 @@ def test_a_framework_may_bring_a_hip_of_its_own(tmp_path: Path) -> None:
     library = touch(tmp_path / "torch/lib/libamdhip64.so")
     touch(tmp_path / "_rocm_sdk_core/lib/libamdhip64.so.7")
     ours = installed("rocm-sdk-core", site=str(tmp_path), tree="_rocm_sdk_core")
-    (finding,) = frameworks.bundled_copies(facts(packages=ours, module_path=["", str(tmp_path)]))
+    (finding,) = other_rocm.bundled_copies(facts(packages=ours, module_path=["", str(tmp_path)]))
     assert finding.text == f"there is another ROCm: {library}"
 
 
@@ -369,7 +369,7 @@ def test_a_check_that_breaks_does_not_keep_the_others_from_being_done(monkeypatc
 
 def test_every_check_is_in_the_table() -> None:
     """A check that nobody lists finds nothing."""
-    modules = (frameworks, gpus, loading, other_rocm, packages)
+    modules = (gpus, loading, other_rocm, packages)
     public = {
         function
         for module in modules

@@ -22,7 +22,6 @@ PACKAGE_ATTRS = {
     "_launcher": attr.label(default = "//tools/actions/launcher", executable = True, cfg = "target"),
     "_pack": tool_attr("//tools/actions:pack_tool"),
     "_plan": tool_attr("//tools/actions:plan_tool"),
-    "_verbose": attr.label(default = "//rules/settings:verbose"),
 } | VERSION_SUFFIX_ATTRS | WINDOWS_ATTRS
 
 def member(ctx, name, package, tree, rpath, kind = "runtime", per_target = False, slice = None):
@@ -94,7 +93,6 @@ def _pack(ctx, artifact, unit, edits, segments, indexes):
             "artifact": artifact_id(artifact),
             "compression": ctx.attr._compression[BuildSettingInfo].value,
             "threads": unit.threads,
-            "verbose": ctx.attr._verbose[BuildSettingInfo].value,
         },
         located = unit.files,
         outputs = dict(segment = segments, index = indexes),

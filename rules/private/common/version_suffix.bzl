@@ -53,22 +53,10 @@ def with_suffix(ctx, text):
 
 def _version_suffix_impl(ctx):
     suffix = ctx.build_setting_value
-    if len(suffix) > _SUFFIX_MAX:
-        fail("{}: version suffix {} has {} characters; expected at most {}: directories are named with it. Set --{}=SUFFIX".format(
-            shown(ctx.label),
-            suffix,
-            len(suffix),
-            _SUFFIX_MAX,
-            shown(ctx.label),
-        ))
-    for character in suffix.elems():
-        if not (character.isalnum() or character == "_"):
-            fail("{}: version suffix {} contains {}; expected letters, digits and `_`, like 7_10_0: trees are named with it. Set --{}=SUFFIX".format(
-                shown(ctx.label),
-                repr(suffix),
-                repr(character),
-                shown(ctx.label),
-            ))
+    others = [character for character in suffix.elems() if not (character.isalnum() or character == "_")]
+    if others or len(suffix) > _SUFFIX_MAX:
+        has = "contains " + repr(others[0]) if others else "has {} characters".format(len(suffix))
+        fail("{}: version suffix {} {}; expected at most {} letters, digits and `_`, like 7_10_0: trees are named with it. Set --{}=SUFFIX".format(shown(ctx.label), repr(suffix), has, _SUFFIX_MAX, shown(ctx.label)))
     return [BuildSettingInfo(value = suffix)]
 
 version_suffix = rule(

@@ -2,7 +2,6 @@
 
     load_library("foo")       # loads libfoo and all that it needs, across packages
     find_library("foo")       # its path
-    installed_packages()      # distribution, version and place of each
 
 Importing this costs next to nothing: everything is loaded on first use (PEP 562).
 """
@@ -14,9 +13,9 @@ from _thread import RLock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .packages import Installed, LibraryNotFoundError, find_library, installed_packages, load_library
+    from .packages import LibraryNotFoundError, find_library, load_library
 
-__all__ = ["Installed", "LibraryNotFoundError", "find_library", "installed_packages", "load_library"]
+__all__ = ["LibraryNotFoundError", "find_library", "load_library"]
 
 
 # A fork waits for imports of other threads: in the child, no thread would end them, and it would wait for ever.

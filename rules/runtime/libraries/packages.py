@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import ctypes
 import json
-import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,20 +57,6 @@ class Table:
         return max(found, key=lambda file: ([int(part) for part in re.findall(r"\d+", file)], file), default=None)
 
 
-@dataclass(frozen=True)
-class Installed:
-    """An installed package: `version` is "" if its metadata was removed, `tree` the directory of its files."""
-
-    package: Package
-    version: str
-    tree: Path
-
-    def libraries(self) -> Iterator[Path]:
-        """Yield its libraries that are there."""
-        paths = (self.tree / path for path in self.package.libraries.values())
-        return (path for path in paths if path.is_file())
-
-
 @lru_cache(maxsize=None)
 def read_table() -> Table:
     """Return the list of packages. Raises ImportError if this code is in a zip file, where libraries cannot be."""
@@ -85,13 +70,24 @@ def read_table() -> Table:
     return Table(table["version"], tuple(packages))
 
 
-def installed_packages() -> list[Installed]:
-    """Return the packages that are installed, in the build's order; each where Python finds it first."""
+def _installed() -> list[tuple[Package, Path]]:
+    """Return the packages that are installed, in the build's order, each with its tree where Python finds it first.
+
+    The directory that this code is in comes before all others.
+    """
+    paths = [Path(path) for path in sys.path if path]
+    sites = list(dict.fromkeys([*(path for path in Path(__file__).parents if path in paths), *paths]))
     found = []
     for package in read_table().packages:
-        places = (_installed(package, site) for site in _sites())
-        found += [place for place in [next(filter(None, places), None)] if place]
+        trees = (site / package.tree for site in sites)
+        found += [(package, tree) for tree in trees if tree.is_dir() and any(tree.iterdir())][:1]
     return found
+
+
+def _libraries() -> list[Path]:
+    """Return the libraries of all installed packages that are there."""
+    paths = (tree / path for package, tree in _installed() for path in package.libraries.values())
+    return [path for path in paths if path.is_file()]
 
 
 def family(name: str) -> str:
@@ -111,10 +107,10 @@ def find_library(name: str) -> Path:
     if file is None:
         known = ", ".join(table.library_files())
         raise LibraryNotFoundError(f"no library {name!r}: expected a name of one of {known}")
-    for path in (path for one in installed_packages() for path in one.libraries() if path.name == file):
+    for path in (path for path in _libraries() if path.name == file):
         return path
     distribution = next(one.distribution for one in table.packages if file in one.libraries)
-    is_installed = any(one.package.distribution == distribution for one in installed_packages())
+    is_installed = any(package.distribution == distribution for package, _ in _installed())
     verb = "install --force-reinstall" if is_installed else "install"
     raise LibraryNotFoundError(
         f'{file} is not installed. Its package brings it: pip {verb} "{distribution}=={table.version}"'
@@ -129,36 +125,9 @@ def load_library(name: str, *, rtld_global: bool = True) -> ctypes.CDLL:
     what extension modules need from then on. Raises LibraryNotFoundError, and OSError if the loader refuses a library.
     """
     path = find_library(name)
-    directories = sorted({library.parent for one in installed_packages() for library in one.libraries()})
+    directories = sorted({library.parent for library in _libraries()})
     return load_libraries([path], directories, rtld_global=rtld_global)[path]
 
 
 def _is_dll(name: str) -> bool:
     return name[-4:].lower() == ".dll"
-
-
-def _sites() -> list[Path]:
-    """Return where packages are, first the directory that this code is in."""
-    paths = [Path(path) for path in sys.path if path]
-    own = [path for path in Path(__file__).parents if path in paths]
-    return list(dict.fromkeys([*own, *paths]))
-
-
-def _installed(package: Package, site: Path) -> Installed | None:
-    version, tree = _version(package.distribution, site), site / package.tree
-    is_there = version or (tree.is_dir() and any(os.scandir(tree)))
-    return Installed(package, version, tree) if is_there else None
-
-
-def _version(distribution: str, site: Path) -> str:
-    """Return the version in the name of a package's metadata directory; a left-over empty one does not count."""
-    for path in sorted(site.glob("*.dist-info")):
-        name, _, version = path.name[: -len(".dist-info")].partition("-")
-        if _normalized(name) == _normalized(distribution) and (path / "METADATA").is_file():
-            return version
-    return ""
-
-
-def _normalized(name: str) -> str:
-    """Return a distribution name as PEP 503 compares them."""
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -53,7 +53,6 @@ def put(tests: Path, python: Path) -> None:
     """Put AMD's tests into the package, instead of what is there."""
     package = Path(run(python, "-c", "import rocm_sdk; print(rocm_sdk.__path__[0])").strip())
     shutil.rmtree(package / "tests", ignore_errors=True)
-    (package / "tests.py").unlink(missing_ok=True)
     shutil.copytree(tests, package / "tests")
 
 

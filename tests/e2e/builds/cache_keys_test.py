@@ -22,8 +22,8 @@ from tests.hermetic.declarations import FURTHER, MNEMONICS, PACKAGING
 TARGETS = "//packaging:dist + //packaging:layers_gfx942_devel"
 #: What has the kinds of actions that no package of this project needs.
 OTHERS = (
-    "//examples/framework:rocm_init + //tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole"
-    " + //tests/mini/windows:acme_libraries + //packaging:provenance"
+    "//tests/mini/requiring_wheel:requiring + //tests/mini/split_wheel:whole + //tests/mini/windows:acme_libraries"
+    " + //packaging:provenance"
 )
 #: What runs again after each kind of action, because it reads what that writes.
 LINKED = {"RocmLink", "RocmIndex"}
@@ -74,7 +74,6 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | LAYERS),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | LAYERS),
-    "//rules/settings:verbose": (option("--//rules/settings:verbose"), PACKED | LAYERS),
     "//packaging:image_install_scheme": (
         option("--//packaging:image_install_scheme=//examples/packages:venv"),
         LAYERS,

@@ -28,7 +28,7 @@ try:
     acme_compute.load_library("libcuda.so.1")
 except FileNotFoundError as error:
     refused = str(error)
-packages = [one.package.distribution for one in acme_compute.installed_packages()]
+packages = [package.distribution for package, _ in acme_compute.packages._installed()]
 print(json.dumps([found, number.value, packages, refused]))
 """
 COMPUTE_PACKAGES = ["acme-compute-linker", "acme-compute-runtime", "acme-compute-sparse"]

@@ -23,9 +23,9 @@ from lib.coverage.table import (
     refused,
     write_coverage,
 )
-from lib.gpus.architectures import CODE_SUFFIXES, LISTING_SUFFIXES, canonical, loads
-from lib.gpus.architectures import named as targets_named
 from lib.gpus.families import without_features
+from lib.gpus.paths import CODE_SUFFIXES, LISTING_SUFFIXES, canonical, loads
+from lib.gpus.paths import named as targets_named
 from lib.plan.model import LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Artifact, Facts, Found
 from tools.actions.plan.tool import read_artifact, read_facts
 

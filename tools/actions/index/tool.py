@@ -28,8 +28,7 @@ from pathlib import Path
 from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
 from lib.common.program import ToolError
-from lib.gpus.architectures import in_distribution
-from lib.gpus.paths import target_of_local_version
+from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.landing_page import Site
 from lib.index.model import STATIC, Distribution, list_variants, read_distribution
 from lib.index.selector import Selector, read_selector

@@ -18,7 +18,7 @@ from typing import IO, Any, Literal
 
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import Stopwatch, ToolError, named, note, read_document, usable_cores
+from lib.common.program import ToolError, named, note, read_document, usable_cores
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, Treatment, is_executable, matches
 from lib.wheel.deflated_run import join
@@ -156,7 +156,6 @@ class Arguments:
     #: JSON list of scripts, which the `_cli` of the Python package runs, and their tools' paths.
     console_scripts: str | None
     python_packages: str | None  #: JSON list of Python packages in the tree, and the directories above.
-    verbose: bool  #: Whether to say how much was linked, and how fast.
     wheel: str  #: Wheel to write.
     metadata: str  #: Core metadata to write, as PEP 658 serves it.
     digest: str  #: JSON file to write: filename, size, SHA-256.
@@ -240,7 +239,6 @@ def info_members(project: Project, args: Arguments, plan: Plan, dist_info: str) 
 
 def link(args: Arguments) -> None:
     """Write the wheel, its metadata and its digest."""
-    stopwatch = Stopwatch(verbose=args.verbose)
     project = Project.from_document(read_document(args.project))
     plan = Plan.from_document(read_document(args.plan))
     tree = read_tree(plan, args.index, args.segment)
@@ -272,7 +270,6 @@ def link(args: Arguments) -> None:
             members.extend(tree_members(plan, tree, project.distribution))
         written = write_wheel(file, members, dist_info)
     Digest(wheel.name, written.size, written.sha256).write(args.digest)
-    stopwatch.report(f"linked {wheel.name}", sum(member.data.size for member in members), written.size)
 
 
 def main(argv: list[str]) -> int:

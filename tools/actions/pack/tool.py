@@ -12,7 +12,7 @@ from typing import Literal
 
 from lib.common.arguments import run_program
 from lib.common.manifest import located_sources
-from lib.common.program import Stopwatch, ToolError, read_document, usable_cores, write_document
+from lib.common.program import ToolError, read_document, usable_cores, write_document
 from lib.pack.segment import LEVELS, SegmentIndex
 from lib.plan.edits import Edits
 
@@ -26,7 +26,6 @@ class Arguments:
     artifact: str
     manifest: str
     launcher: str | None
-    verbose: bool  #: Whether to say how much was packed, and how fast.
     segment: list[str]  #: Segments to write, for the edit files in their order.
     index: list[str]  #: Their indexes to write.
     file: list[str]  #: NAME=PATH: the build's name of a file, and where it is.
@@ -36,7 +35,7 @@ class Arguments:
 
 def pack(args: Arguments) -> None:
     """Write the segments and their indexes."""
-    stopwatch, segments = Stopwatch(verbose=args.verbose), [Path(path) for path in args.segment]
+    segments = [Path(path) for path in args.segment]
     edits = [Edits.from_document(read_document(path)) for path in args.edits]
     if not len(edits) == len(segments) == len(args.index):
         raise ToolError(
@@ -55,9 +54,6 @@ def pack(args: Arguments) -> None:
         indexes = [SegmentIndex((), {})] * len(segments)
     for path, index in zip(args.index, indexes, strict=True):
         write_document(path, index.to_document())
-    entries = [entry for index in indexes for entry in index.entries]
-    written = sum(segment.stat().st_size for segment in segments)
-    stopwatch.report(f"packed {len(entries)} files of {args.artifact}", sum(entry.size for entry in entries), written)
 
 
 def main(argv: list[str]) -> int:

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lib.common.program import ToolError, named
-from lib.gpus.architectures import serving
 from lib.gpus.families import without_features
+from lib.gpus.paths import serving
 from lib.plan.model import BUNDLE, Entry, Facts, Found, Slice
 
 

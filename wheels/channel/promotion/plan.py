@@ -15,7 +15,8 @@ from typing import Any
 from packaging.utils import NormalizedName
 from packaging.version import Version
 
-from lib.common.command import FoundError, some
+from lib.common.command import FoundError
+from lib.common.program import named
 from lib.index.requirements import Shelf
 from lib.wheel.wheel_name import WheelName, sortable_label, with_local
 from wheels.channel.local_files import LocalFile, read_local
@@ -155,7 +156,7 @@ class Chosen:
                 f"--version={self.request.version}"
             )
         if more := sorted(found.keys() - wanted.keys()):
-            expected = some(sorted(wanted)) or "none: the files of the candidate are promoted as they are"
+            expected = named(sorted(wanted)) or "none: the files of the candidate are promoted as they are"
             raise FoundError(
                 f"{found[more[0]].source}: is no file of this release, whose version is {release}; expected {expected}"
             )

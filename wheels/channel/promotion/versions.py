@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from packaging.version import Version
 
-from lib.common.command import FoundError, some
+from lib.common.command import FoundError
+from lib.common.program import named
 from wheels.channel.complaints import unmet_requirements
 from wheels.channel.model import Channel, File, matches
 from wheels.channel.plan import GROW, SHRINK, ChannelChange, refuse
@@ -23,7 +24,7 @@ def of_version(channel: Channel, stream: str, version: Version, projects: Sequen
         if projects and not listed:
             raise FoundError(f"--project={', '.join(projects)}: {stream} has no project of that name")
         there = sorted({one.version for one in listed}, reverse=True)
-        raise FoundError(f"{stream}: has no {version}; expected one of its versions: {some(list(map(str, there)))}")
+        raise FoundError(f"{stream}: has no {version}; expected one of its versions: {named(list(map(str, there)))}")
     return found
 
 

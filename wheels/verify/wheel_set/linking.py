@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Final
 
-from lib.common.command import some
-from lib.common.program import ToolError
+from lib.common.program import ToolError, named
 from lib.elf.platforms import SYSTEM_LIBRARIES
 from lib.wheel.platform_policy import promises
 from wheels.verify.finding import Finding, Rule, Severity
@@ -153,7 +152,7 @@ class _Carried:
 def _missing(package: Package, missing: Missing, whole: Installation, loader: Loader, carried: _Carried) -> Finding:
     """Return the finding for a missing library; the rule depends on where the set has the library, if anywhere."""
     path, name = missing.object, missing.name
-    tried = f"looked in {some(missing.tried)}" if missing.tried else "there is no RPATH entry to look in"
+    tried = f"looked in {named(missing.tried)}" if missing.tried else "there is no RPATH entry to look in"
     taken = loader.load(path).found.get((path, name))
     if taken is not None:
         owner = whole.owners[taken].name

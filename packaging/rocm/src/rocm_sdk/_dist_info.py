@@ -1,6 +1,6 @@
 """AMD's names for what the packages are: `from rocm_sdk import _dist_info`, as public code has it.
 
-Nothing is decided here: the data comes from `distributions`, `library_table` and `gpus`, the choice from `targets`.
+Nothing is decided here: the data comes from `distributions` and `library_table`, the choice from `targets`.
 docs/rocm/amd-interface.md lists the names that are kept, and those that are not.
 """
 
@@ -10,27 +10,16 @@ import importlib.util
 import os
 import re
 import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import ModuleSpec
-from typing import Any
 
 from .devel_tree import STATE
-from .distributions import PackageNames, load_all_distributions, load_distributions
-from .gpus import families
-from .gpus.table import TARGETS
+from .distributions import PackageNames, load_distributions
 from .library_table import LIBRARIES, Library
 from .targets import select_target, selection_in_effect
 
 _KNOWN = load_distributions()
-
-
-def _targets_of(platform: str) -> list[str]:
-    """Return the targets of a platform, if the build is for several; otherwise an empty list, as in AMD's."""
-    one = load_all_distributions().platforms.get(platform)
-    return list(one.targets) if one else []
-
 
 __version__ = _KNOWN.version
 #: What the names of all trees end in; empty if the build has no version suffix.
@@ -39,8 +28,6 @@ DEFAULT_TARGET_FAMILY = _KNOWN.default_target
 #: The file in `rocm_sdk_devel` that says that the links of the development tree are made.
 DEVEL_INITIALIZED = STATE
 AVAILABLE_TARGET_FAMILIES = list(_KNOWN.targets)
-LINUX_TARGET_FAMILIES = _targets_of("linux")
-WINDOWS_TARGET_FAMILIES = _targets_of("win32")
 
 
 @dataclass(frozen=True)
@@ -169,42 +156,3 @@ def determine_target_family() -> str:
     """
     selection = selection_in_effect(_KNOWN)
     return str(selection["target"]) if selection else discover_current_target_family() or DEFAULT_TARGET_FAMILY
-
-
-def canonical_target(target: str) -> str:
-    """Return a target without its features, however they are written: `gfx90a` for `gfx90a:xnack+`, `gfx90a-xnack+`."""
-    return families.without_features(families.with_colons(target))
-
-
-def package_owner(target: str) -> str:
-    """Return the target whose package has the code for this one: `gfx1250` for `gfx1250-strict`; a family as it is."""
-    return families.package_owner(canonical_target(target))
-
-
-def group_package_targets(targets: Iterable[str]) -> dict[str, list[str]]:
-    """Return the targets by their owner, as they are written and in their order, each once."""
-    groups: dict[str, list[str]] = {}
-    for target in dict.fromkeys(targets):
-        groups.setdefault(package_owner(target), []).append(target)
-    return groups
-
-
-def ownership_data() -> dict[str, Any]:
-    """Return the targets whose code is in another target's package, in the form of AMD's schema 1."""
-    return {"schema_version": 1, "package_owners": {one.name: one.owner for one in TARGETS if one.name != one.owner}}
-
-
-def architectural_family(target: str) -> str | None:
-    """Return the family of a target that shares its package with a variant: `gfx125X`; None for any other target."""
-    owner = package_owner(target)
-    return f"{owner[:-1]}X" if owner in ownership_data()["package_owners"].values() else None
-
-
-def get_target_family_platform_marker(target_family: str) -> str:
-    """Return the marker (PEP 508) of a target that only one platform has a package for, otherwise an empty string."""
-    if not LINUX_TARGET_FAMILIES or not WINDOWS_TARGET_FAMILIES:
-        return ""
-    owner = package_owner(target_family)
-    by_platform = {"linux": LINUX_TARGET_FAMILIES, "win32": WINDOWS_TARGET_FAMILIES}
-    there = [name for name, targets in by_platform.items() if owner in map(package_owner, targets)]
-    return f'sys_platform == "{there[0]}"' if len(there) == 1 else ""

@@ -1,8 +1,8 @@
 """Makes `_rocm_init.py`, the module with which a framework's wheel loads ROCm before its extension modules.
 
 The framework calls `_rocm_init.initialize()` before it imports the first extension. `init_py_text` is a pure function;
-`preload_names` derives the list of libraries from what an extension needs. `rocm-sdk init-py` and the build rule
-`rocm_init_py` call both, the latter without any ROCm package installed: this imports only data and the ELF reader.
+`preload_names` derives the list of libraries from what an extension needs. `rocm-sdk init-py` calls both, and
+`rocm-wheels require-sdk` the first, without any ROCm package installed: this imports only data and the ELF reader.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ other commands know of the packages.
 - `gpus`        GPUs: are there any, may this user open them, do variables hide them,
 - `packages`    the packages: versions, places, missing files, the compiler, the development tree,
 - `loading`     libraries: do they load here, is there only one HIP,
-- `other_rocm`  another ROCm on the machine,
-- `frameworks`  builds of frameworks for CUDA, or with a HIP of their own.
+- `other_rocm`  another ROCm on the machine; frameworks for CUDA, or with a HIP of their own.
 
 Each check is a function from `Facts` to findings, which are below. A problem breaks something. A warning may be as you
 want it. A note is only to be known.

@@ -11,7 +11,7 @@ from ..detect import FORCE_VARIABLE, forced_gpus
 from ..distributions import load_distributions
 from ..errors import TargetError
 from ..targets import ENVIRONMENT_VARIABLE, selection_in_effect
-from . import SEVERITIES, Finding, frameworks, gpus, loading, other_rocm, packages
+from . import SEVERITIES, Finding, gpus, loading, other_rocm, packages
 from .facts import Facts, gather
 
 #: In the order in which findings of one severity are printed.
@@ -34,9 +34,9 @@ CHECKS: tuple[Callable[[Facts], Iterable[Finding]], ...] = (
     other_rocm.other_roots,
     other_rocm.other_variables,
     other_rocm.other_programs,
-    frameworks.bundled_copies,
-    frameworks.cuda_builds,
-    frameworks.missing_imports,
+    other_rocm.bundled_copies,
+    other_rocm.cuda_builds,
+    other_rocm.missing_imports,
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lib.gpus.architectures import canonical, covered, in_distribution, is_package_for, loads, named, serving
+from lib.gpus.paths import canonical, covered, in_distribution, is_package_for, loads, named, serving
 
 
 def test_what_a_path_says_and_who_loads_it() -> None:
