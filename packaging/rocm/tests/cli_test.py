@@ -36,9 +36,7 @@ def test_without_a_command_it_explains_itself(shared_environment: Environment) -
     assert shell(shared_environment, "rocm-sdk") == shell(shared_environment, "rocm-sdk --help")
 
 
-@pytest.mark.parametrize(
-    "command", ["", "version", "targets", "path", "env", "init", "init-py", "test", "doctor"]
-)
+@pytest.mark.parametrize("command", ["", "version", "targets", "path", "env", "init", "init-py", "test", "doctor"])
 def test_the_help_fits_a_terminal(
     command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
