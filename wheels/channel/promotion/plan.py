@@ -16,6 +16,7 @@ from packaging.utils import NormalizedName
 from packaging.version import Version
 
 from lib.common.command import FoundError
+from lib.common.digest import file_sha256
 from lib.common.program import named
 from lib.index.requirements import Shelf
 from lib.wheel.wheel_name import WheelName, sortable_label, with_local
@@ -107,7 +108,8 @@ class Chosen:
                 f"--rewrite={unused[0]}: is in no wheel that is rewritten; expected the path of a member. Correct it"
             )
         if not self.versions:  # The selector's data is only in the files that have it.
-            files += [self._fetched(place, one, scratch) for one in self.own if _selects(one)]
+            for one in (self._fetched(place, file, scratch) for file in filter(_selects, self.own)):
+                files += (replace(local, directory=one.directory) for local in read_local([one.source]))
         return self._plan(files, proofs, scratch, now)
 
     def _plan(self, files: Sequence[LocalFile], proofs: Mapping[str, FileProof], scratch: Path, now: int) -> Plan:
@@ -139,10 +141,10 @@ class Chosen:
     def _fetched(self, place: Place, file: File, scratch: Path) -> LocalFile:
         folder = scratch / file.sha256
         folder.mkdir(exist_ok=True)
-        [local] = read_local([place.fetch(file.path, folder)])
-        if local.file.sha256 != file.sha256:
+        path = place.fetch(file.path, folder)
+        if file_sha256(path) != file.sha256:
             raise FoundError(f"{file.path}: has other bytes than channel.json says. Call rocm-wheels channel check")
-        return replace(local, directory=self.directories[file.filename])
+        return LocalFile(path, file, self.directories[file.filename])  # It was read when it was added.
 
     def _built(self, given: Sequence[LocalFile]) -> list[tuple[File, LocalFile]]:
         """Return the files of the candidate, and what was built again for each."""

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from lib.common.documents import to_document
 from lib.common.program import ToolError
+from lib.wheel.record import record_digests
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import File
 
@@ -93,16 +94,26 @@ def _members(path: Path) -> Iterator[tuple[str, Any]]:
                 yield one.name, content
 
 
+def _recorded(path: Path) -> dict[str, str]:
+    with zipfile.ZipFile(path) as archive:
+        records = [name for name in archive.namelist() if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
+        return record_digests(archive.read(records[0])) if records else {}
+
+
 def _digests(path: Path) -> dict[str, tuple[str, str]]:
-    """Return path and SHA-256 of each member by the path without the version that its first directory may have."""
+    """Return path and SHA-256 of each member by the path without the version that its first directory may have.
+
+    For a wheel it is what RECORD says: when the wheel was read, all its files were as RECORD says.
+    """
     found = {}
     is_wheel = path.name.endswith(".whl")
     try:
+        recorded = _recorded(path) if is_wheel else {}
         for name, file in _members(path):
             top, _, rest = name.partition("/")
             kind = top.rpartition(".")[2] if is_wheel else "sdist"
             key = f"*.{kind}/{rest}" if kind in ("dist-info", "data", "sdist") else name
-            found[key] = name, hashlib.file_digest(file, "sha256").hexdigest()
+            found[key] = name, recorded.get(name) or hashlib.file_digest(file, "sha256").hexdigest()
     except (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, NotImplementedError) as error:
         raise ToolError(f"{path}: cannot be read: {error}. Build it again") from None
     return found
