@@ -36,12 +36,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 #: How many functions are drawn from each room.
 ROOMS = {
-    "lib/elf": 5, "lib/pe": 3, "lib/device": 5, "lib/wheel": 4, "lib/pack": 3, "lib/plan": 3, "lib/gpus": 2,
-    "lib/common": 4, "lib/coverage": 2, "tools/actions/plan": 6, "tools/actions/pack": 2, "tools/actions/link": 3,
-    "tools/actions/inspect": 2, "tools/actions/layer": 5, "tools/actions/platform_tag": 2,
+    "lib/elf": 4, "lib/pe": 3, "lib/device": 5, "lib/wheel": 4, "lib/pack": 3, "lib/plan": 3, "lib/gpus": 2,
+    "lib/common": 5, "lib/coverage": 1, "tools/actions/plan": 6, "tools/actions/pack": 2, "tools/actions/link": 3,
+    "tools/actions/inspect": 2, "tools/actions/layer": 5, "tools/actions/platform_tag": 1,
     "tools/actions": 4, "tools/fetch/catalog": 4, "tools/fetch/lock": 3, "tools/fetch/debian": 3, "rules/runtime": 4,
     "packaging/rocm": 7, "packaging/core": 2, "wheels/verify": 10, "wheels/split": 4, "wheels/require_sdk": 4,
-    "wheels/code": 3, "hip/tools": 4,
+    "wheels/code": 2, "hip/tools": 4,
 }  # fmt: skip
 _RUNTIME, _PIPELINE = "packaging/rocm/tests", "tests/pipeline/pipeline_test.py"
 #: The tests of a room that are not in its folder.
@@ -58,6 +58,11 @@ BUILT = ("lib/deflate/deflater.so", "lib/device/zstd_codec.so", "bazel-bin")
 #: The file, the harm, the text before and after.
 
 MUTANTS = r"""
+lib/common/distributions.py: what one platform lacks is required there
+if len(there) < len(platforms) else "" => if not there else ""
+tools/actions/material/tool.py: the mode of a file is not in its digest | path, one.mode, digest] => path, None, digest]
+wheels/verify/release_checks.py: device code for one of two GPUs may go
+for code in sorted(codes) if not serves(same, code)] => for code in sorted(codes) if not same]
 lib/elf/opened_names.py: a file that opens two libraries by name needs one | text.find(_SUFFIX, at + 1) => -1
 lib/elf/resize_layout.py: a table that begins before what is cut out is torn
 start < offsets.stop and offsets.start < end => start < offsets.stop and offsets.stop < end
@@ -82,7 +87,7 @@ lib/wheel/member_file.py: a block that comes in two pieces is cut after the firs
 lib/wheel/metadata_writer.py: maintainers that installers refuse are written
 check_people("maintainers", project.maintainers, => check_people("maintainers", project.authors,
 lib/wheel/record.py: a digest that was cut passes | if len(value) != hashlib.sha256().digest_size: => if not value:
-lib/pack/slices.py: all thin packages get the code of the first one's target
+lib/pack/content.py: all thin packages get the code of the first one's target
 for texts in key)) for key in keys] => for texts in key)) for key in [keys[0]] * len(keys)]
 lib/pack/packed_tree.py: `files` cannot replace what was left out |  if entry.treatment is not Treatment.DROP} => }
 lib/pack/content.py: notes of one source in two packages are about the wrong path
@@ -178,15 +183,15 @@ str(place) for place in places if place.is_dir() => str(place) for place in plac
 packaging/core/src/rocm_sdk_core/_cli.py: a tool whose reader ends fails | (SIGPIPE, SIGXFSZ) => (SIGXFSZ,)
 packaging/core/src/rocm_sdk_core/_cli.py: what stops the making of a devel tree ends in a traceback
 if type(error).__module__ != "rocm_sdk.errors": => if type(error).__module__ == "rocm_sdk.errors":
-wheels/verify/device/lacking_targets.py: one library that lacks a family is enough | held and all( => held and any(
-wheels/verify/wheel_set/installation.py: a tree whose name begins with the devel tree's is inside it
+wheels/verify/device/code_for_targets.py: one library that lacks a family is enough | held and all( => held and any(
+wheels/verify/wheel_set/loader.py: a tree whose name begins with the devel tree's is inside it
 target.startswith(devel.tree + "/"): => target.startswith(devel.tree):
 wheels/verify/device/facts.py: of two code objects for a target, one counts
 found[target] += size => found[target] = size
-wheels/verify/wheel_set/selector.py: packages for every target are missing where only the default's is wanted
+wheels/verify/wheel_set/requirements.py: packages for every target are missing where only the default's is wanted
 if target and target == default} => if target}
 wheels/verify/device/places.py: files for two targets are one place | in found if len(found) == 1 else (): => in found:
-wheels/verify/device/lacking_targets.py: a copy with code for one of its two targets is refused
+wheels/verify/device/code_for_targets.py: a copy with code for one of its two targets is refused
 len(unserved(copy.codes, targets)) == len(targets): => unserved(copy.codes, targets):
 wheels/verify/wheel_set/set_checks.py: launchers of Windows have no target
 if facts.pe is not None:\n        images => if False:\n        images
@@ -204,9 +209,9 @@ wheels/require_sdk/plan.py: the report gives the wrong reason
 if gpus.served:\n        return => if not gpus.served:\n        return
 wheels/require_sdk/needs.py: nothing is found in site-packages itself
 relpath(directory or '.' => relpath(directory or 'lib'
-wheels/require_sdk/symbols.py: device code defines symbols for the host
+wheels/require_sdk/libraries.py: device code defines symbols for the host
 not elf.has_dynamic or elf.machine == c.EM_AMDGPU or elf.debug_only => not elf.has_dynamic or elf.debug_only
-wheels/require_sdk/symbols.py: a file with damaged tables needs nothing | (symbols, str): => (symbols, bytes):
+wheels/require_sdk/libraries.py: a file with damaged tables needs nothing | (symbols, str): => (symbols, bytes):
 wheels/code/tool.py: a target has the bytes of the last code object alone
 total[target] += code.size => total[target] = code.size
 wheels/code/tool.py: a damaged wheel is called clean
