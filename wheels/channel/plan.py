@@ -146,9 +146,14 @@ def retire(
     wanted, why = _needed(channel, name, frozenset(stream.leaving))
     lines += why
     leaving = {file: due for file, due in stream.leaving.items() if file not in wanted}
+    # However long ago it was due: a client may have read a second ago what requires it.
+    needs = required((channel.files[file] for file in leaving), Shelf(channel.listing(name)))
+    levels = heights(leaving, needs)
+    unlisted = frozenset(file for file, due in leaving.items() if due <= now and not levels[file])
+    if unlisted:
+        leaving = {file: max(due, now + levels[file] * channel.settle) for file, due in leaving.items()}
     stream = replace(stream, leaving=leaving)
-    unlisted = frozenset(file for file, due in leaving.items() if due <= now)
-    lines += [f"wait   {file}: until {time_text(due)}" for file, due in sorted(leaving.items()) if due > now]
+    lines += [f"wait   {file}: until {time_text(due)}" for file, due in sorted(leaving.items()) if file not in unlisted]
     lines += [f"retire {file}" for file in sorted(unlisted)]
     after = replace(channel, streams={**channel.streams, name: stream.without(unlisted)})
     gone = {file: channel.gone.get(file, now) for file in channel.files if file not in after.listed}
@@ -180,7 +185,7 @@ def retire(
 def _begin_to_leave(
     channel: Channel, name: str, older_than: int, keep_last: int, now: int
 ) -> tuple[StreamState, list[str]]:
-    """Say of each file of the builds to retire when it may go: what requires it goes a while before."""
+    """Let the files of the builds to retire leave, but for those that somebody needs."""
     stream = channel.stream(name)
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
     old = [one for one in builds[:-keep_last] if now - one.added >= older_than]
@@ -188,10 +193,8 @@ def _begin_to_leave(
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
     wanted, lines = _needed(channel, name, chosen | stream.leaving.keys(), chosen)
     chosen -= wanted
-    needs = required((channel.files[file] for file in chosen), Shelf(channel.listing(name)))
-    due = {file: now + height * channel.settle for file, height in heights(chosen, needs).items()}
     # A list of wheel variants goes with them: before whatever they require.
-    return replace(stream, leaving={**stream.leaving, **due}), lines
+    return replace(stream, leaving={**stream.leaving, **dict.fromkeys(chosen, now)}), lines
 
 
 def _needed(
