@@ -185,7 +185,7 @@ def retire(
 def _begin_to_leave(
     channel: Channel, name: str, older_than: int, keep_last: int, now: int
 ) -> tuple[StreamState, list[str]]:
-    """Let the files of the builds to retire leave, but for those that somebody needs."""
+    """Let the files of the builds to retire leave, except those that somebody needs."""
     stream = channel.stream(name)
     builds = [one for one in stream.builds if not one.files.keys() <= stream.leaving.keys()]
     old = [one for one in builds[:-keep_last] if now - one.added >= older_than]
