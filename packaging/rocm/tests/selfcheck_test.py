@@ -54,7 +54,7 @@ def test_record_finds_each_kind_of_fault(tmp_path: Path) -> None:
     assert check_record(package) == "4 files"
     (tmp_path / "a").write_bytes(b"ONE")
     with pytest.raises(
-        FailureError, match=r"1 of 4 files .*, such as a has other contents \(sha256 differs\)\. Reinstall it: pip"
+        FailureError, match=r"1 of 4 files .*: a has other contents \(sha256 differs\)\. Reinstall it: pip"
     ):
         check_record(package)
     assert check_record(package, quick=True) == "4 files"
