@@ -151,7 +151,8 @@ def check_full_disk(command: ChannelCommand, dist: Path, scratch: Path) -> None:
             output = small.run("add", "--stream=nightly", dist, status=2)
             assert output.strip().splitlines()[-1].count("the disk is full: no room for") == 1, output
             output = small.run("check", status=status)
-            assert status == 0 or output.startswith("unfinished: a change was interrupted\nremedy for unfinished: "), output
+            told = "unfinished: a change was interrupted\nremedy for unfinished: "
+            assert status == 0 or output.startswith(told), output
         subprocess.run(["mount", "-o", "remount,size=9M", disk], check=True)
         assert "completing change" in small.run("add", "--stream=nightly", dist)
         assert " 0 complaints" in small.run("check")
