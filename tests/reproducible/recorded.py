@@ -53,7 +53,11 @@ class Recorded:
         """
         folder = PurePosixPath(self.argv[0]).parent
         own = folder.parent if folder.name == "bin" else PurePosixPath(self.argv[0])
-        return [place for place in self.inputs if not PurePosixPath(place.execroot).is_relative_to(own)]
+        # Its digest is taken, too: there it is an input as any other.
+        named = [place for place in self.inputs if any(place.execroot in word for word in self.argv[1:])]
+        return [
+            place for place in self.inputs if place in named or not PurePosixPath(place.execroot).is_relative_to(own)
+        ]
 
     @property
     def interpreter(self) -> str:
