@@ -8,10 +8,12 @@
 
 #define STORED_HEADER_BYTES 5
 #define STORED_BYTES_MAX 0xFFFF
-/* What is looked at of an input to tell whether it is dense. */
+/* So much of an input is judged at a time: compressed code objects begin and end anywhere between other bytes. */
+#define PIECE_BYTES 65536
+/* What is looked at of a piece to tell whether it is dense: samples, and then as much in one. */
 #define SAMPLES 4
-#define SAMPLE_BYTES 16384
-/* A dense input loses less than one of so many bytes. */
+#define SAMPLE_BYTES 1024
+/* A dense piece loses less than one of so many bytes. */
 #define DENSE_SHARE 32
 
 /* Writes an input as it is, as stored blocks (RFC 1951, 3.2.4). */
@@ -35,10 +37,12 @@ static size_t store(const u8 *in, size_t size, u8 *out, size_t room)
 	return next - out;
 }
 
-/* Bytes of output that any input of `size` bytes fits into. */
+/* Bytes of output that any input of `size` bytes fits into, even if each of its pieces is a run. */
 size_t deflater_bound(struct libdeflate_compressor *compressor, size_t size)
 {
-	return libdeflate_deflate_compress_bound(compressor, size) + 1 + STORED_HEADER_BYTES;
+	const size_t runs = 1 + size / PIECE_BYTES;
+
+	return libdeflate_deflate_compress_bound(compressor, size) + runs * 2 * (1 + STORED_HEADER_BYTES);
 }
 
 /* Deflates `size` bytes to blocks none of which is final, up to a byte boundary.
@@ -67,14 +71,8 @@ size_t deflater_run(struct libdeflate_compressor *compressor, const u8 *in, size
 	return stream.next - out;
 }
 
-/* Where the sample with this number begins. */
-static const u8 *sample(const u8 *in, size_t size, int number)
-{
-	return in + (size - SAMPLE_BYTES) / (SAMPLES - 1) * number;
-}
-
 /* Whether bytes have values that are spread so evenly that coding them by their frequency gains nothing. Quick: most
- * inputs need no closer look. */
+ * pieces need no closer look. */
 static bool is_even(const u8 *in, size_t size)
 {
 	u32 counts[256] = {0};
@@ -82,7 +80,7 @@ static bool is_even(const u8 *in, size_t size)
 	const u64 total = SAMPLES * SAMPLE_BYTES;
 
 	for (int number = 0; number < SAMPLES; number++) {
-		const u8 *next = sample(in, size, number);
+		const u8 *next = in + (size - SAMPLE_BYTES) / (SAMPLES - 1) * number;
 
 		for (int i = 0; i < SAMPLE_BYTES; i++)
 			counts[next[i]]++;
@@ -92,26 +90,40 @@ static bool is_even(const u8 *in, size_t size)
 	return squares < 2 * total * total / 256;
 }
 
-/* Whether deflating samples of the input gains next to nothing, because it is compressed already. */
-static bool is_dense(struct libdeflate_compressor *compressor, const u8 *in, size_t size, u8 *out, size_t room)
+/* Whether deflating the middle of a piece gains next to nothing, because it is compressed already. */
+static bool is_dense(struct libdeflate_compressor *probe, const u8 *in, size_t size, u8 *out, size_t room)
 {
-	size_t deflated = 0;
+	const size_t sample = SAMPLES * SAMPLE_BYTES;
+	size_t deflated;
 
-	if (size < 2 * SAMPLES * SAMPLE_BYTES || !is_even(in, size))
+	if (size < 2 * sample || !is_even(in, size))
 		return false;
-	for (int number = 0; number < SAMPLES; number++) {
-		size_t length = deflater_run(compressor, sample(in, size, number), SAMPLE_BYTES, out, room);
-
-		deflated += length ? length : SAMPLE_BYTES;
-	}
-	return deflated > SAMPLES * SAMPLE_BYTES / DENSE_SHARE * (DENSE_SHARE - 1);
+	deflated = deflater_run(probe, in + (size - sample) / 2, sample, out, room);
+	return !deflated || deflated > sample / DENSE_SHARE * (DENSE_SHARE - 1);
 }
 
-/* As deflater_run; what is dense is stored at once. */
-size_t deflater_run_unless_dense(struct libdeflate_compressor *compressor, const u8 *in, size_t size, u8 *out,
-				 size_t room)
+/* As deflater_run; pieces that are dense, as a quick compressor finds, are stored at once. */
+size_t deflater_run_unless_dense(struct libdeflate_compressor *compressor, struct libdeflate_compressor *probe,
+				 const u8 *in, size_t size, u8 *out, size_t room)
 {
-	if (is_dense(compressor, in, size, out, room))
-		return store(in, size, out, room);
-	return deflater_run(compressor, in, size, out, room);
+	const u8 *const end = in + size;
+	const u8 *begin = in, *next = in;
+	size_t written = 0;
+	bool was_dense = false;
+
+	do {
+		const size_t rest = end - next;
+		const size_t piece = rest < 2 * PIECE_BYTES ? rest : PIECE_BYTES;
+		const bool dense = piece && is_dense(probe, next, piece, out + written, room - written);
+
+		if (next > begin && dense != was_dense) {
+			written += was_dense ? store(begin, next - begin, out + written, room - written)
+					     : deflater_run(compressor, begin, next - begin, out + written, room - written);
+			begin = next;
+		}
+		was_dense = dense;
+		next += piece;
+	} while (next < end);
+	return written + (was_dense ? store(begin, end - begin, out + written, room - written)
+				    : deflater_run(compressor, begin, end - begin, out + written, room - written));
 }

@@ -27,8 +27,8 @@ Made = TypeVar("Made")
 BLOCK_BYTES = 1 << 20
 #: An empty block with BFINAL set, in fixed Huffman codes: what closes a stream of joined blocks.
 FINAL_BLOCK = b"\x03\x00"
-#: libdeflate's levels: for the few bytes that only link knows, and for no deflating.
-SMALLEST, STORED = 9, 0
+#: libdeflate's levels: for the few bytes that only link knows, to find out what is compressed already, and for no deflating.
+SMALLEST, FASTEST, STORED = 9, 1, 0
 
 
 def blocks(chunks: Iterable[bytes], size: int = BLOCK_BYTES) -> Iterator[bytes]:
@@ -75,9 +75,10 @@ def loaded_library() -> ctypes.CDLL:
     library.libdeflate_free_compressor.restype = None
     library.deflater_bound.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
     library.deflater_bound.restype = ctypes.c_size_t
-    for run in (library.deflater_run, library.deflater_run_unless_dense):
-        run.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
-        run.restype = ctypes.c_size_t
+    run = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
+    library.deflater_run.argtypes, library.deflater_run.restype = run, ctypes.c_size_t
+    library.deflater_run_unless_dense.argtypes = [ctypes.c_void_p, *run]
+    library.deflater_run_unless_dense.restype = ctypes.c_size_t
     library.libdeflate_crc32.argtypes = [ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
     library.libdeflate_crc32.restype = ctypes.c_uint32
     library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
@@ -113,16 +114,21 @@ class _Compressor(threading.local):
         self._buffer = ctypes.create_string_buffer(0)
 
     def run(self, data: bytes, level: int, *, store_dense: bool) -> bytes:
-        library = loaded_library()
-        if level not in self._handles:
-            self._handles[level] = _Handle("compressor", f"deflate level {level}: expected 0 to 12", level)
-        handle = self._handles[level].pointer
+        library, handle = loaded_library(), self._handle(level)
         room = library.deflater_bound(handle, len(data))
         if room > len(self._buffer):
             self._buffer = ctypes.create_string_buffer(room)
-        run = library.deflater_run_unless_dense if store_dense else library.deflater_run
-        written = run(handle, data, len(data), self._buffer, room)
+        if store_dense:
+            probe = self._handle(FASTEST)
+            written = library.deflater_run_unless_dense(handle, probe, data, len(data), self._buffer, room)
+        else:
+            written = library.deflater_run(handle, data, len(data), self._buffer, room)
         return ctypes.string_at(self._buffer, written)
+
+    def _handle(self, level: int) -> int | None:
+        if level not in self._handles:
+            self._handles[level] = _Handle("compressor", f"deflate level {level}: expected 0 to 12", level)
+        return self._handles[level].pointer
 
 
 _compressor = _Compressor()
@@ -131,9 +137,9 @@ _compressor = _Compressor()
 def deflate_block(data: bytes, level: int, *, store_dense: bool = False, packed: Sequence[range] = ()) -> bytes:
     """Deflate to blocks of which none is final, up to a byte boundary; what does not shrink is stored.
 
-    `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, what is compressed already, and would shrink by
-    some per cent at most, is stored without an attempt: samples of the data tell. Where it is known, `packed` says:
-    these bytes, given in ascending order, are stored. May be called from many threads.
+    `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, each piece of 64 KiB that is compressed already, and
+    would shrink by some per cent at most, is stored without an attempt: samples of it tell. Where it is known, `packed`
+    says: these bytes, given in ascending order, are stored. May be called from many threads.
     """
     runs, at = [], 0
     for stored in packed:

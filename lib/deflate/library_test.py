@@ -79,12 +79,20 @@ def test_what_does_not_shrink_is_stored(size: int, level: int) -> None:
 
 
 def test_what_is_compressed_already_is_stored_at_once() -> None:
-    """Text is deflated, also beside noise; so is noise that repeats, and what is short."""
+    """By pieces of 64 KiB: text before, between and behind them is deflated; so is what is short."""
     dense = zlib.compress(bytes(random.Random(1).choices(range(100), k=1_000_000)), 1)
     stored = deflate_block(dense, 5, store_dense=True)
     assert len(stored) == len(dense) + 5 * -(-len(dense) // 65_535)
     assert inflate(stored + FINAL_BLOCK) == dense
-    for data in (SAMPLE, SAMPLE[:300_000] + dense[:200_000], dense[:100_000], bytes(1 << 20), 40 * dense[:15_000]):
+    piece = 65_536
+    text, noise = SAMPLE[: 2 * piece], dense[: 2 * piece]
+    for data in (text + noise + text, noise + text + noise, text + noise, noise + text):
+        mixed = deflate_block(data, 5, store_dense=True)
+        assert inflate(mixed + FINAL_BLOCK) == data
+        assert noise[:piece] not in mixed, "a stored block has at most 65,535 bytes"
+        assert mixed.count(noise[: piece - 1]) == data.count(noise)
+        assert len(mixed) < len(data) - data.count(text) * len(text) // 2
+    for data in (SAMPLE, dense[:8_000], bytes(1 << 20), 400 * dense[:1_500], b""):
         assert deflate_block(data, 5, store_dense=True) == deflate_block(data, 5)
 
 
