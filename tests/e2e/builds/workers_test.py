@@ -19,6 +19,8 @@ from tests.e2e.testing.builds import WORKSPACE
 
 #: Runs each action in a process and a sandbox of its own.
 WITHOUT_WORKERS = "--spawn_strategy=sandboxed"
+#: Gives workers the sandbox that other actions have, as `--config=ci` does.
+SANDBOXED_WORKERS = ("--worker_sandboxing", "--experimental_worker_sandbox_hardening")
 #: Many and short.
 IN_WORKERS = ("RocmInspect", "RocmLink", "RocmPack", "RocmPlan", "RocmPlatformTag", "RocmSbom")
 #: Bazel's closing line: how many actions ran, and where.
@@ -30,6 +32,14 @@ def sdk() -> Iterator[Sdk]:
     """Lay an SDK out and build it."""
     with planted(FILES) as one:
         yield one
+
+
+@pytest.fixture
+def sandboxed(sdk: Sdk) -> Path:
+    """Have workers in sandboxes; returns the output base."""
+    change(sdk, b"\n\n")
+    sdk.build(*SANDBOXED_WORKERS)
+    return Path(sdk.workspace.info("output_base"))
 
 
 def digests() -> dict[str, str]:
@@ -52,8 +62,8 @@ def places(output: str) -> str:
     return match[1]
 
 
-def workers_of(output_base: str) -> Iterator[Path]:
-    """Yield the directories in /proc of the workers that a Bazel has, not of what puts them into a sandbox."""
+def workers_of(output_base: Path) -> Iterator[Path]:
+    """Yield the directories in /proc of the workers in sandboxes that a Bazel has, not of what puts them there."""
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):  # it ended
             arguments = (process / "cmdline").read_text().split("\0")
@@ -72,24 +82,30 @@ def test_workers_make_the_same_bytes(sdk: Sdk) -> None:
     assert "worker" not in without
     assert digests() == before
     assert len(before) > 30
+    change(sdk, b"\n")
+    sdk.build()
+    change(sdk)
+    assert " worker" in places(sdk.build(*SANDBOXED_WORKERS).output)
+    assert digests() == before
 
 
-def test_workers_have_no_network(sdk: Sdk) -> None:
+def test_sandboxed_workers_have_no_network(sandboxed: Path) -> None:
     """They have a network namespace of their own (namespaces(7)), as actions in the sandbox do."""
-    networks = {(process / "ns/net").readlink() for process in workers_of(sdk.workspace.info("output_base"))}
+    networks = {(process / "ns/net").readlink() for process in workers_of(sandboxed)}
     assert networks
     assert Path("/proc/self/ns/net").readlink() not in networks
 
 
-def test_workers_see_a_machine_that_is_read_only(sdk: Sdk) -> None:
+def test_sandboxed_workers_see_a_machine_that_is_read_only(sandboxed: Path) -> None:
     """As actions in the sandbox do (proc_pid_mountinfo(5)), and the directory that they run in is their own."""
-    output_base = Path(sdk.workspace.info("output_base"))
-    for process in workers_of(str(output_base)):
+    workers = list(workers_of(sandboxed))
+    assert workers
+    for process in workers:
         mounts = (line.split() for line in (process / "mountinfo").read_text().splitlines())
         options = {place: options.split(",") for _, _, _, _, place, options, *_ in mounts}
         assert "ro" in options["/"]
         assert "ro" in options.get(str(WORKSPACE), options["/"])
-        assert (process / "cwd").readlink().is_relative_to(output_base / "bazel-workers")
+        assert (process / "cwd").readlink().is_relative_to(sandboxed / "bazel-workers")
 
 
 def test_a_changed_tree_is_what_a_worker_sees(sdk: Sdk) -> None:
