@@ -26,12 +26,11 @@ from typing import Any
 from lib.common.command import CommandParser, exit_codes, run_command
 from lib.common.program import ToolError, write_document
 from lib.gpus.families import package_owner, parse_family
-from tools.fetch.catalog.names import COMPONENTS, ArtifactName, CatalogError, archive_suffix, parse_name
-from tools.fetch.catalog.scan import BASE
+from tools.fetch.catalog.names import ArtifactName, CatalogError, archive_suffix, parse_name
 from tools.fetch.lock.run_listing import CiRun, ListedFile, check_base_url, list_run
 from tools.fetch.lock.web import Web, read_sha256sum
 
-# Which archives of a run are locked: by component and GPU target.
+# Which archives of a run are locked: by GPU target.
 
 GENERIC = "generic"
 
@@ -42,25 +41,6 @@ class RunArchive:
 
     artifact: ArtifactName
     file: ListedFile
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Artifacts to take, beside the files about the build; an empty list takes all."""
-
-    components: Sequence[str] = ()
-    #: GPU targets and families of them.
-    targets: Sequence[str] = ()
-
-    def takes(self, name: ArtifactName) -> bool:
-        """Return whether an artifact is wanted. Generic ones are, whatever the targets."""
-        if name.name == BASE and name.target == GENERIC:
-            return True
-        if self.components and name.component not in self.components:
-            return False
-        if name.target == GENERIC:
-            return True
-        return not self.targets or any(serves(name.target, target) for target in self.targets)
 
 
 def serves(artifact_target: str, target: str) -> bool:
@@ -98,18 +78,19 @@ def archives_of(files: Sequence[ListedFile], ignore: Sequence[str], url: str) ->
     return sorted(found.values(), key=lambda archive: str(archive.artifact))
 
 
-def select(archives: Sequence[RunArchive], wanted: Wanted) -> list[RunArchive]:
-    """Return what is wanted. Raises ToolError if there is nothing for a component or a target."""
-    for component in wanted.components:
-        if component not in {archive.artifact.component for archive in archives}:
-            raise ToolError(f"--component={component}: the run has no such archives")
+def select(archives: Sequence[RunArchive], wanted: Sequence[str]) -> list[RunArchive]:
+    """Return the archives for GPU targets and families, all if none is named, and the generic ones.
+
+    Raises ToolError if there is nothing for one.
+    """
     targets = sorted({archive.artifact.target for archive in archives} - {GENERIC})
-    for target in wanted.targets:
+    for target in wanted:
         if not any(serves(one, target) for one in targets):
             raise ToolError(
                 f"--target={target}: the run has no archives for it; it has: {', '.join(targets) or 'none'}"
             )
-    return [archive for archive in archives if wanted.takes(archive.artifact)]
+    taken = {one for one in targets if not wanted or any(serves(one, target) for target in wanted)} | {GENERIC}
+    return [archive for archive in archives if archive.artifact.target in taken]
 
 
 VERSION = 1
@@ -126,17 +107,15 @@ class Arguments:
     run_id: str
     platform: str
     target: list[str]
-    component: list[str]
-    mirror: list[str]
     ignore: list[str]
     output: str
 
 
-def lock_document(run: CiRun, mirrors: Sequence[str], rows: Sequence[tuple[RunArchive, str]]) -> dict[str, Any]:
+def lock_document(run: CiRun, rows: Sequence[tuple[RunArchive, str]]) -> dict[str, Any]:
     """Return the content of the lock file, for archives with their SHA-256 in hex."""
     return {
         "version": VERSION,
-        "base_urls": [run.base_url, *mirrors],
+        "base_urls": [run.base_url],
         "run_id": run.run_id,
         "platform": run.platform,
         "archives": [
@@ -154,10 +133,9 @@ def lock_document(run: CiRun, mirrors: Sequence[str], rows: Sequence[tuple[RunAr
 def lock(args: Arguments) -> None:
     """List, select, take digests, and write the lock file."""
     run = CiRun(check_base_url(args.base_url), args.run_id, args.platform)
-    mirrors = [check_base_url(url) for url in args.mirror]
     web = Web()
     archives = archives_of(list_run(run, web), args.ignore, run.url)
-    chosen = select(archives, Wanted(args.component, args.target))
+    chosen = select(archives, args.target)
 
     def digest(archive: RunArchive) -> str:
         return read_sha256sum(run.file_url(archive.file.name), archive.file.name, web)
@@ -166,7 +144,7 @@ def lock(args: Arguments) -> None:
         rows = list(zip(chosen, threads.map(digest, chosen), strict=True))
     output = output_path(args.output)
     partial = output.with_name(output.name + ".partial")
-    write_document(str(partial), lock_document(run, mirrors, rows))
+    write_document(str(partial), lock_document(run, rows))
     partial.replace(output)
     total = sum(archive.file.size for archive in chosen)
     print(f"{output}: {len(rows)} of {len(archives)} archives, {total} bytes")
@@ -191,9 +169,6 @@ def main(argv: list[str]) -> int:
     one.add_argument("--platform", default="linux", help="the run's platform (default: linux)")
     about = "GPU target or family, again for more: only archives of these, and generic ones"
     one.add_repeated("--target", "GFX", about)
-    about = "component, again for more: only these"
-    one.add_argument("--component", action="append", default=[], choices=COMPONENTS, help=about)
-    one.add_repeated("--mirror", "URL", "another base URL that has the same files")
     one.add_repeated("--ignore", "GLOB", "files of the run that are no artifacts")
     one.add_argument("--output", default="", help=f"the file to write (default: {FILE_NAME} in the workspace)")
     args = Arguments(**vars(one.parse_args(argv)))
