@@ -123,7 +123,8 @@ if any(one.entries or one.digest for one in edits): => if any(one.entries for on
 tools/actions/pack/tool.py: the second of two empty packages has no segment | in segments: => in segments[:1]:
 tools/actions/link/tool.py: wheels for Windows have no console scripts
 (f"{row['path']}.exe" if is_windows else row["path"]) in modes => row["path"] in modes
-tools/actions/link/tool.py: tar.xz is not compressed by xz | if name.endswith(".xz"): => if name.endswith(".txz"):
+tools/actions/link/tool.py: files of a devel package come in an archive that nobody asked for
+args.devel not in (None, NO_ARCHIVE) => args.devel is not None
 tools/actions/link/tar_stream.py: programs in the devel archive are not executable | int(packed[path].mode, 8) => 0o644
 tools/actions/inspect/tool.py: of two code objects for one target, one counts
 sizes[target] = sizes.get(target, 0) + code.size => sizes[target] = code.size
@@ -151,8 +152,8 @@ if (base, parent) not in made => if parent not in made
 tools/fetch/catalog/scan.py: a list ends in a traceback | except (ValueError, AttributeError) => except ValueError
 tools/fetch/catalog/one_archive.py: an archive that is cut between two members is taken for whole
 (last + chunk)[-BLOCK:] => bytes(BLOCK)
-tools/fetch/lock/tool.py: the first of two mirrors is lost | for url in args.mirror] => for url in args.mirror[-1:]]
-tools/fetch/lock/tool.py: a mirror need not be a URL | [check_base_url(url) for url in args.mirror] => args.mirror
+tools/fetch/lock/tool.py: generic archives are not locked beside those of a target | } | {GENERIC} => }
+tools/fetch/lock/tool.py: the second of two targets need not be there | for target in wanted: => for target in wanted[:1]:
 tools/fetch/lock/web.py: a server fills the memory in place of a checksum
 if len(content) > SMALL: => if len(chunk) > SMALL:
 tools/fetch/debian/apt.py: packages are unpacked under the names of others

@@ -27,7 +27,7 @@ Made = TypeVar("Made")
 BLOCK_BYTES = 1 << 20
 #: An empty block with BFINAL set, in fixed Huffman codes: what closes a stream of joined blocks.
 FINAL_BLOCK = b"\x03\x00"
-#: libdeflate's levels: for the few bytes that only link knows, to find out what is compressed already, and for no deflating.
+#: libdeflate's levels: for the few bytes that only link knows, to tell what is compressed already, and to store.
 SMALLEST, FASTEST, STORED = 9, 1, 0
 
 
@@ -137,9 +137,9 @@ _compressor = _Compressor()
 def deflate_block(data: bytes, level: int, *, store_dense: bool = False, packed: Sequence[range] = ()) -> bytes:
     """Deflate to blocks of which none is final, up to a byte boundary; what does not shrink is stored.
 
-    `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, each piece of 64 KiB that is compressed already, and
-    would shrink by some per cent at most, is stored without an attempt: samples of it tell. Where it is known, `packed`
-    says: these bytes, given in ascending order, are stored. May be called from many threads.
+    `level` is libdeflate's, 1 (fast) to 12 (small). With `store_dense`, each piece of 64 KiB that is compressed
+    already, and would shrink by some per cent at most, is stored without an attempt: samples of it tell. Where it is
+    known, `packed` says: these bytes, given in ascending order, are stored. May be called from many threads.
     """
     runs, at = [], 0
     for stored in packed:

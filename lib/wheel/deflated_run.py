@@ -10,13 +10,11 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import IO
 
 from lib.deflate.library import (
     BLOCK_BYTES,
     FINAL_BLOCK,
     SMALLEST,
-    STORED,
     InflateError,
     blocks,
     crc32,
@@ -101,13 +99,6 @@ def small_run(data: bytes) -> Run:
     """Deflates a few bytes that only `link` knows: metadata, archive headers."""
     deflated = b"".join(deflate_block(block, SMALLEST) for block in blocks([data]))
     return Run(len(deflated), len(data), crc32(data), data=deflated)
-
-
-def stored_run(data: bytes, scratch: IO[bytes]) -> Run:
-    """Append a run of data that would not shrink to a named scratch file, which becomes its segment."""
-    offset, stored = scratch.tell(), deflate_block(data, STORED)
-    scratch.write(stored)
-    return Run(len(stored), len(data), crc32(data), segment=scratch.name, offset=offset)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,6 @@ load("//rules/shared:run_tool.bzl", "run_tool", "tool_attr")
 
 visibility(["//rules"])
 
-# Threads that compress a tar.xz: as many as run_tool's `compresses_xz` provides for.
-_XZ_THREADS = 2
-
 def _prove_platform_tag(ctx, package):
     """Declares the action that proves the platform tag; returns its report, an input of link."""
     report = ctx.actions.declare_file(ctx.label.name + ".platform_tag.json")
@@ -99,13 +96,11 @@ def _sdk_wheel_impl(ctx):
             "import_name": ctx.attr.import_name,
             "license_pattern": ctx.attr.license_patterns,
             "tag": tag,
-            "threads": _XZ_THREADS,
         },
         outputs = dict(wheel = wheel, metadata = metadata, digest = digest),
         mnemonic = "RocmLink",
         in_worker = True,
         progress_message = "Linking wheel " + name,
-        compresses_xz = devel_archive == "tar.xz",
         use_default_shell_env = True,
         # Otherwise a cache stores the bulk twice, as segments and in wheels, and once more per version.
         execution_requirements = {"no-remote-cache-upload": ""},

@@ -29,7 +29,7 @@ MANIFEST = f"{LINKS}/devel.json"
 STATE = f"{LINKS}/devel.state"
 #: An empty file of the wheel. New files get their content under its name, so that RECORD lists them from the start.
 JOURNAL = f"{LINKS}/devel.journal"
-ARCHIVES = ("_devel.tar", "_devel.tar.xz")
+ARCHIVE = "_devel.tar"
 _FORMAT = 1
 _IS_WINDOWS = sys.platform == "win32"
 #: Bytes of a file's name, on all file systems.
@@ -608,17 +608,9 @@ class DevelTree:
         import shutil
         import tarfile
 
-        broken: tuple[type[Exception], ...] = (tarfile.TarError, EOFError, StopIteration)
-        try:
-            from lzma import LZMAError
-
-            broken += (LZMAError,)
-        except ImportError:  # tarfile says that this Python lacks it.
-            pass
         left = set(files)
         try:
-            archive = next(path for path in (f"{self.package}/{name}" for name in ARCHIVES) if os.path.exists(path))
-            with tarfile.open(archive) as tar:
+            with tarfile.open(f"{self.package}/{ARCHIVE}", "r:") as tar:
                 for member in tar:
                     content = tar.extractfile(member) if member.isreg() and member.name in left else None
                     if content is not None:
@@ -628,7 +620,7 @@ class DevelTree:
                         left.remove(member.name)
             if left:
                 raise EOFError(f"it lacks {min(left)}")
-        except broken as error:
+        except (tarfile.TarError, EOFError, FileNotFoundError) as error:
             raise DevelTreeError(
                 f"{self.package}: the archive of the development tree is missing or broken "
                 f"({str(error).splitlines()[0] if str(error) else type(error).__name__}). "

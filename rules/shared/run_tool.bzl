@@ -46,7 +46,7 @@ def _inputs(given):
             files += [value] if type(value) == "File" else value.values() if type(value) == "dict" else value
     return depset(files, transitive = depsets)
 
-def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values = {}, others = [], located = None, threads = 1, compresses_xz = False, in_worker = False, use_default_shell_env = False, execution_requirements = {}):
+def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values = {}, others = [], located = None, threads = 1, in_worker = False, use_default_shell_env = False, execution_requirements = {}):
     """Runs a tool. Its arguments name the target, and always go through a params file, one a line.
 
     Args:
@@ -60,7 +60,6 @@ def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values
         others: list of File, or of lists and depsets of them: inputs that no field names.
         located: depset or list of File: inputs for the field `file`, by their names in manifests.
         threads: how many threads the action has for its work: 1, 2, 4 or 8. See below for how many cores Bazel counts.
-        compresses_xz: whether two threads compress with xz, which takes far more memory than all else.
         in_worker: whether the action may run in a persistent worker: for actions that are many and short.
         use_default_shell_env: whether the tool sees what `--action_env` names, for the sake of SOURCE_DATE_EPOCH.
         execution_requirements: what the action asks of where it runs, besides that it be kept from the network.
@@ -82,13 +81,12 @@ def run_tool(ctx, tool, outputs, mnemonic, progress_message, inputs = {}, values
         toolchain = None,
         # The network is forbidden also if a consumer's .bazelrc does not forbid it.
         execution_requirements = {"block-network": ""} | (_WORKER if in_worker else {}) | execution_requirements,
-        resource_set = _two_threads_with_xz if compresses_xz else _RESOURCES[threads],
+        resource_set = _RESOURCES[threads],
         use_default_shell_env = use_default_shell_env,
     )
 
 # Bazel requires global functions, one per amount. Pack reserves half as many cores as threads, because only one thread
-# works while pack starts, reads and hashes. xz keeps both of its cores busy. Memory is in MB, measured with a reserve:
-# see docs/built/hermeticity.md.
+# works while pack starts, reads and hashes. Memory is in MB, measured with a reserve: see docs/built/hermeticity.md.
 def _one_thread(_os, _inputs):
     return {"cpu": 1, "memory": 100}
 
@@ -100,8 +98,5 @@ def _four_threads(_os, _inputs):
 
 def _eight_threads(_os, _inputs):
     return {"cpu": 4, "memory": 400}
-
-def _two_threads_with_xz(_os, _inputs):
-    return {"cpu": 2, "memory": 500}
 
 _RESOURCES = {1: _one_thread, 2: _two_threads, 4: _four_threads, 8: _eight_threads}

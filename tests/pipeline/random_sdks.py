@@ -206,7 +206,7 @@ def thin_package_sets(draw: st.DrawFn, names: tuple[str, ...]) -> tuple[Package,
 settings_of_builds = st.builds(
     Settings,
     compression=st.sampled_from(("fast", "balanced", "small")),
-    devel_archive=st.sampled_from(("none", "none", "tar", "tar.xz")),
+    devel_archive=st.sampled_from(("none", "none", "tar")),
     big_file=st.sampled_from((32 << 20, 600)),
     version=st.sampled_from(("1.0", "7.10.0.dev0", "1!2.0rc1+rocm7.2")),
     license_patterns=st.sampled_from(((), ("share/doc/**", "**/notes.txt"))),

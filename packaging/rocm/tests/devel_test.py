@@ -32,7 +32,7 @@ MANIFEST = "rocm_sdk_devel/.devel_links/devel.json"
 STATE = "rocm_sdk_devel/.devel_links/devel.state"
 
 
-@pytest.fixture(params=["", "_devel.tar", "_devel.tar.xz"], ids=["files", "tar", "tar.xz"])
+@pytest.fixture(params=["", "_devel.tar"], ids=["files", "tar"])
 def any_site(request: pytest.FixtureRequest, install: Callable[..., Path], split_sdk: FakeSdk, tmp_path: Path) -> Path:
     """Return an installation whose devel package has files, or an archive of them."""
     sdk = copy_index(split_sdk, tmp_path / "archived")

@@ -60,7 +60,7 @@ class Devel:
         if not self.archive:
             return {**about, **placed}
         stream = io.BytesIO()
-        with tarfile.open(fileobj=stream, mode="w:xz" if self.archive.endswith("xz") else "w") as tar:
+        with tarfile.open(fileobj=stream, mode="w") as tar:
             for path, data in placed.items():
                 member = tarfile.TarInfo(path)
                 member.size, member.mode = len(data), 0o755 if "/bin/" in path else 0o644

@@ -73,7 +73,7 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//hip:enabled": (option("--//hip:enabled=false"), set()),
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | LAYERS),
-    "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar.xz"), LINKED | LAYERS),
+    "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar"), LINKED | LAYERS),
     "//packaging:image_install_scheme": (
         option("--//packaging:image_install_scheme=//examples/packages:venv"),
         LAYERS,

@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from lib.common.program import ToolError
 from lib.deflate.library import InflateError
 from lib.wheel.deflated_run import Run, join
-from lib.wheel.devel_tree import ARCHIVES, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
+from lib.wheel.devel_tree import ARCHIVE, LINKS, MANIFEST, STATE, Link, Manifest, facts_of, read_json, wanted_links
 from tools.actions.layer.installed_wheel import (
     InstalledFile,
     InstalledWheel,
@@ -77,7 +77,7 @@ class DevelTree:
     def _manifests(self) -> list[Manifest]:
         """Return the manifests, the devel package's first. Raises ToolError if there is none, or an archive."""
         own = [path for path in self._own if path.endswith(f"/{MANIFEST}") and path.count("/") == 2]
-        if archives := [path for path in self._own if posixpath.basename(path) in ARCHIVES]:
+        if archives := [path for path in self._own if posixpath.basename(path) == ARCHIVE]:
             raise ToolError(
                 f"{self.wheel.wheel}: {archives[0]} has the tree; expected files. Build the wheel without an archive"
             )

@@ -1,23 +1,15 @@
-"""Lays packed entries out as a tar archive (POSIX.1-2001 pax), still deflated, and compresses one with xz.
+"""Lays packed entries out as a tar archive (POSIX.1-2001 pax), still deflated.
 
 The archive is one zip member of the devel wheel: its headers and paddings are deflated here, the files' bytes are runs
 that `pack` made.
-
-xz uses many threads and gives the same bytes whatever their number: the file is a sequence of streams (the .xz file
-format, section 1), one per part of the input. Every reader of .xz files takes them for one. A part is a few times as
-large as the dictionary, so that little is lost.
 """
 
-import lzma
 import tarfile
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import IO
+from collections.abc import Iterator, Mapping
 
 from lib.common.archive_time import archive_time
-from lib.deflate.library import blocks, in_order
 from lib.pack.segment import Packed
-from lib.wheel.deflated_run import Run, small_run, stored_run
+from lib.wheel.deflated_run import Run, small_run
 
 
 def header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "", *, is_gnu: bool = False) -> Run:
@@ -45,21 +37,3 @@ def tar_runs(tree: str, packed: Mapping[str, Packed], runs: Mapping[str, Run]) -
         yield run
         yield padding_run(run.size)
     yield end_run()
-
-
-#: Bytes of input per stream: three times the dictionary of PRESET.
-PART_BYTES = 24 << 20
-PRESET = 6
-
-
-def compressed_part(part: bytes) -> bytes:
-    """Compress one part to a stream of its own."""
-    return lzma.compress(part, lzma.FORMAT_XZ, check=lzma.CHECK_SHA256, preset=PRESET)
-
-
-def xz_runs(chunks: Iterable[bytes], threads: int, scratch: IO[bytes]) -> Iterator[Run]:
-    """Yield runs that inflate to the compressed input; their bytes lie in a scratch file, since they may be many."""
-    with ThreadPoolExecutor(threads) as pool:
-        for part in in_order(compressed_part, blocks(chunks, PART_BYTES), pool, threads):
-            yield stored_run(part, scratch)
-    scratch.flush()

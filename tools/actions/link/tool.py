@@ -13,18 +13,17 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import ToolError, named, note, read_document, usable_cores
+from lib.common.program import ToolError, named, note, read_document
 from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
 from lib.plan.model import Plan, Treatment, is_executable, matches
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, check_requirements, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
-from tools.actions.link.tar_stream import tar_runs, xz_runs
+from tools.actions.link.tar_stream import tar_runs
 from tools.actions.platform_tag.needs import TagReport
 
 # Python packages inside a tree that users import: a path configuration file tells Python where they are.
@@ -152,7 +151,7 @@ class Arguments:
     description: str  #: The long description, in Markdown.
     tag: str  #: Tag of the wheel, python-abi-platform.
     license_pattern: list[str]  #: Glob patterns: which paths of artifacts are licence texts.
-    devel: Literal["none", "tar", "tar.xz"] | None  #: Of a devel package: what archive has the tree's files.
+    devel: Literal["none", "tar"] | None  #: Of a devel package: what archive has the tree's files.
     #: JSON list of scripts, which the `_cli` of the Python package runs, and their tools' paths.
     console_scripts: str | None
     python_packages: str | None  #: JSON list of Python packages in the tree, and the directories above.
@@ -161,7 +160,6 @@ class Arguments:
     digest: str  #: JSON file to write: filename, size, SHA-256.
     file: dict[str, str]  #: Small files by their paths in the wheel, see above.
     import_name: str = ""  #: Python package of the wheel, for the lists and `devel`.
-    threads: int = 1  #: Threads that compress a tar.xz, if there are cores for them.
 
 
 def tree_members(plan: Plan, tree: PackedTree, distribution: str) -> Iterator[WheelMember]:
@@ -180,14 +178,6 @@ def license_members(paths: Iterable[str], tree: PackedTree, dist_info: str) -> I
     """Return the artifacts' licence texts, as the dist-info directory has them: the same runs once more."""
     for path in paths:
         yield WheelMember(f"{dist_info}/licenses/{path}", 0o644, join([tree.runs[path]]), tree.packed[path].sha256)
-
-
-def archive_member(plan: Plan, tree: PackedTree, name: str, scratch: IO[bytes], threads: int) -> WheelMember:
-    """Return the archive of a devel package's files; `scratch` is a file for what is compressed anew."""
-    data = join(tar_runs(plan.tree, tree.packed, tree.runs))
-    if name.endswith(".xz"):
-        data = join(xz_runs(data.inflated(), threads, scratch))
-    return joined_member(name, data)
 
 
 def console_scripts(
@@ -262,12 +252,12 @@ def link(args: Arguments) -> None:
     project = replace(project, requires=tuple(requires))
     members.extend(info_members(project, args, plan, dist_info))
     members.extend(path_file(packages, plan.tree, args.import_name))
-    with wheel.open("wb") as file, NamedTemporaryFile(dir=wheel.parent) as scratch:
-        if is_archive:
-            name = f"{args.import_name}/_devel.{args.devel}"
-            members.append(archive_member(plan, tree, name, scratch, usable_cores(args.threads)))
-        else:
-            members.extend(tree_members(plan, tree, project.distribution))
+    if is_archive:
+        archive = join(tar_runs(plan.tree, tree.packed, tree.runs))
+        members.append(joined_member(f"{args.import_name}/_devel.{args.devel}", archive))
+    else:
+        members.extend(tree_members(plan, tree, project.distribution))
+    with wheel.open("wb") as file:
         written = write_wheel(file, members, dist_info)
     Digest(wheel.name, written.size, written.sha256).write(args.digest)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ..detect import detect_gpus
-from ..devel_tree import ARCHIVES
+from ..devel_tree import ARCHIVE
 from ..device_code import missing_device_code
 from ..distributions import Distributions, load_selection
 from ..installation import (
@@ -119,7 +119,7 @@ def _find_fault(path: Path, row: Row, quick: bool) -> str:
     """Return what is wrong with a file, or ""; a row without size and hash only says that it is there."""
     if not path.exists():
         # The archive of the development tree may be removed once the tree is made.
-        return "" if path.name in ARCHIVES else f"{row.path} is missing"
+        return "" if path.name == ARCHIVE else f"{row.path} is missing"
     if row.size and path.stat().st_size != int(row.size):
         return f"{row.path} has {path.stat().st_size} bytes, not {row.size}"
     algorithm, _, expected = row.digest.partition("=")
