@@ -42,9 +42,8 @@ from wheels.channel.complaints import REMEDIES
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire
+from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire, withdraw
 from wheels.channel.promotion.plan import Request, choose
-from wheels.channel.promotion.versions import withdraw
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 from wheels.channel.statements import signed
