@@ -36,7 +36,7 @@ from dominate.tags import (
 )
 from packaging.utils import canonicalize_name
 
-from lib.common.program import range_text, size_text
+from lib.common.program import counted, range_text, size_text
 from lib.index.downloads import Offer, Offers
 from lib.index.markup import Column, Content, embedded, html_page, inline, page_head, table_of
 from lib.index.model import Distribution, Index
@@ -318,7 +318,7 @@ def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
     projects, size = len(index.projects()), sum(one.size for one in index.distributions)
     facts = [
         f"Version {', '.join(_versions(index))}",
-        f"{projects} package{'' if projects == 1 else 's'}",
+        counted(projects, "package"),
         f"{size_text(size)} in all",
     ]
     contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]

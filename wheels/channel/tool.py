@@ -35,7 +35,7 @@ from securesystemslib.signer import Signer
 
 from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
 from lib.common.documents import time_text
-from lib.common.program import size_text
+from lib.common.program import counted, size_text
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
@@ -303,7 +303,7 @@ def _check(place: Place, given: Namespace) -> int:
     else:
         kinds = dict.fromkeys(one.kind for one in found)
         lines = [*map(str, found), *(f"remedy for {kind}: {REMEDIES[kind]}" for kind in kinds)]
-        counts = f"{_number(len(channel.files), 'file')}, {_number(len(found), 'complaint')}"
+        counts = f"{counted(len(channel.files), 'file')}, {counted(len(found), 'complaint')}"
         print("\n".join([*lines, f"{place.shown}: {counts}"]))
     return FOUND if found else OK
 
@@ -316,7 +316,7 @@ def _show(place: Place, given: Namespace) -> int:
         return OK
     for name, stream in sorted(channel.streams.items()):
         closed = ", closed" if stream.closed else ""
-        print(f"{name}: {_number(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
+        print(f"{name}: {counted(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
@@ -324,15 +324,11 @@ def _show(place: Place, given: Namespace) -> int:
             going = f", leaving until {time_text(max(due))}" if due else ""
             going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
-            print(f"  {time_text(build.added)}  {versions}: {_number(len(build.files), 'file')}, {size}{going}")
+            print(f"  {time_text(build.added)}  {versions}: {counted(len(build.files), 'file')}, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
     unlisted = f"; {len(channel.gone)} unlisted" if channel.gone else ""
-    print(f"store: {_number(len(channel.files), 'file')}, {total}{unlisted}")
+    print(f"store: {counted(len(channel.files), 'file')}, {total}{unlisted}")
     return OK
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
