@@ -316,10 +316,6 @@ def _versions(index: Index) -> list[str]:
 
 def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
     projects, size = len(index.projects()), sum(one.size for one in index.distributions)
-    facts = [
-        f"Version {', '.join(_versions(index))}",
-        counted(projects, "package"),
-        f"{size_text(size)} in all",
-    ]
+    facts = [f"Version {', '.join(_versions(index))}", counted(projects, "package"), f"{size_text(size)} in all"]
     contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]
     return header(h1(title), p(" · ".join(facts), cls="facts"), nav(*contents, aria_label="On this page"))

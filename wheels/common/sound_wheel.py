@@ -74,10 +74,7 @@ class SoundWheel:
 
 
 def read_sound_wheel(
-    path: Path,
-    *,
-    rewrite_record: bool | None = False,
-    collectors: tuple[Collector, ...] = (),
+    path: Path, *, rewrite_record: bool | None = False, collectors: tuple[Collector, ...] = ()
 ) -> SoundWheel:
     """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 

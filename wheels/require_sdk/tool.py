@@ -168,9 +168,7 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
     )
 
 
-def write(
-    plan: RequiringWheel, path: Path, scratch: Path, level: str
-) -> tuple[Written, Mapping[str, tuple[str, ...]]]:
+def write(plan: RequiringWheel, path: Path, scratch: Path, level: str) -> tuple[Written, Mapping[str, tuple[str, ...]]]:
     """Write the planned wheel; return also, by file, what its edit gave up.
 
     Edited files are packed anew, and lie in `scratch` before; all else is copied as it was deflated. Raises ToolError

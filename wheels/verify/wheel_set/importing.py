@@ -57,9 +57,7 @@ class Dlls:
             if one not in self.images or self.images[one].machine == machine or self.images[one].is_managed
         ]
         return min(
-            fitting,
-            key=lambda one: (not is_beside(one, own), self.owners[one].name != owner, one),
-            default=None,
+            fitting, key=lambda one: (not is_beside(one, own), self.owners[one].name != owner, one), default=None
         )
 
     def named(self) -> Iterator[tuple[str, Sequence[str]]]:
