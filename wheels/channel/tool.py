@@ -16,7 +16,6 @@ Every listed file can be installed at any moment, even after a command was
 killed. A published file name never gets other bytes.
 """
 
-import argparse
 import json
 import os
 import re
@@ -33,20 +32,19 @@ from typing import Any, Final
 from packaging.version import Version
 from securesystemslib.signer import Signer
 
-from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
+from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
 from lib.common.documents import time_text
 from lib.common.program import counted, size_text
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
-from wheels.channel.local_files import read_build, read_local
+from wheels.channel.local_files import read_build, read_local, signed
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
 from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire, withdraw
-from wheels.channel.promotion.plan import Request, choose
+from wheels.channel.promotion.plan import Plan, Request, choose
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
-from wheels.channel.statements import signed
 from wheels.channel.trust import Trust
 from wheels.trust.keys import load_public_key, signer
 
@@ -74,7 +72,6 @@ EXAMPLES: Final = {
 _TAKEN: Final = frozenset({STORE.rstrip("/"), METADATA.rstrip("/"), CHANNEL, JOURNAL, LOCK})
 _SEEN: Final = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocm-wheels/seen"
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
-Plan = Callable[[Channel], ChannelChange]
 
 
 def _seconds(text: str) -> int:
@@ -108,17 +105,16 @@ def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
     return _stream_name(_pair(text)[0]), _pair(text)[1]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Make the command line parser."""
-    form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    common, waiting, changing = (argparse.ArgumentParser(add_help=False) for _ in range(3))
+    common, waiting, changing = (CommandParser(add_help=False) for _ in range(3))
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     common.add_argument("--json", action="store_true", help="print a JSON document")
     changing.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
     wait = "how long to wait for another writer (default: 10m)"
     waiting.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
-    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, epilog=EPILOG, **form)
+    result = CommandParser("rocm-wheels channel", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(
@@ -126,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
     ) -> Any:
         about, example = f"{text[0].upper()}{text[1:]}.", f"example:\n  rocm-wheels channel {name} {EXAMPLES[name]}"
         texts: dict[str, Any] = {"help": text, "description": about, "epilog": f"{example}\n\n{EPILOG}"}
-        one = commands.add_parser(name, **form, parents=[common, *also], **texts)
+        one = commands.add_parser(name, parents=[common, *also], **texts)
         one.set_defaults(work=work)
         return one.add_argument
 
