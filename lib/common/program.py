@@ -1,10 +1,11 @@
-"""Shared by all programs: JSON documents, errors as one message, the number of cores, sizes."""
+"""Shared by all programs: JSON documents, errors as one message, the number of cores, sizes, paths inside trees."""
 
 import json
 import os
+import posixpath
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,14 @@ def range_text(least: int, most: int) -> str:
     """Return sizes between two numbers of bytes, as one where they read the same."""
     low, high = size_text(least), size_text(most)
     return low if low == high else f"{low} to {high}"
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number of things: 1 file, 2 files."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def directories_above(path: str) -> Iterator[str]:
+    """Yield the directories above a relative path, the nearest first: `lib/a` and `lib` for `lib/a/b.so`."""
+    while path := posixpath.dirname(path):
+        yield path

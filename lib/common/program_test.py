@@ -8,6 +8,8 @@ import pytest
 
 from lib.common.program import (
     ToolError,
+    counted,
+    directories_above,
     printable,
     read_document,
     report_errors,
@@ -111,3 +113,12 @@ def test_sizes_have_three_digits_and_a_unit() -> None:
     sizes = (0, 999, 1000, 9_994, 9_996, 99_940, 99_960, 999_400, 999_600, 10**9, 10**16)
     expected = "0 bytes, 999 bytes, 1.00 kB, 9.99 kB, 10.0 kB, 99.9 kB, 100 kB, 999 kB, 1.00 MB, 1.00 GB, 10000 TB"
     assert ", ".join(map(size_text, sizes)) == expected
+
+
+@pytest.mark.parametrize(("path", "above"), [("lib/a/b.so", ["lib/a", "lib"]), ("lib", []), ("", [])])
+def test_directories_above(path: str, above: list[str]) -> None:
+    assert list(directories_above(path)) == above
+
+
+def test_a_number_of_things() -> None:
+    assert [counted(count, "file") for count in range(3)] == ["0 files", "1 file", "2 files"]

@@ -8,8 +8,12 @@ The dynamic loader takes files only, so a member of a zip application is loaded 
 import ctypes
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+#: Function -> the type of its result, and the types of its arguments.
+Functions = Mapping[str, tuple[Any, Sequence[Any]]]
 
 
 def load_beside(module: str, name: str) -> ctypes.CDLL:
@@ -33,3 +37,11 @@ def load_beside(module: str, name: str) -> ctypes.CDLL:
     # The descriptor stays open as long as the process lives. The loader knows libraries by their paths: were the
     # number used again for another library, it would take that one for this.
     return ctypes.CDLL(f"/proc/self/fd/{descriptor}")
+
+
+def declare(library: ctypes.CDLL, functions: Functions) -> ctypes.CDLL:
+    """Say what functions of a library take and return; returns the library."""
+    for name, (result, arguments) in functions.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from lib.common.shared_library import load_beside
+from lib.common.shared_library import Functions, declare, load_beside
 
 Given = TypeVar("Given")
 Made = TypeVar("Made")
@@ -63,33 +63,25 @@ def in_order(
 
 
 NAME = "deflater.so"
+_POINTER, _SIZE, _SIZES = ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_size_t)
+_RUN = [_POINTER, ctypes.c_char_p, _SIZE, _POINTER, _SIZE]
+_FUNCTIONS: Functions = {
+    "libdeflate_alloc_compressor": (_POINTER, [ctypes.c_int]),
+    "libdeflate_free_compressor": (None, [_POINTER]),
+    "deflater_bound": (_SIZE, [_POINTER, _SIZE]),
+    "deflater_run": (_SIZE, _RUN),
+    "deflater_run_unless_dense": (_SIZE, [_POINTER, *_RUN]),
+    "libdeflate_crc32": (ctypes.c_uint32, [ctypes.c_uint32, _POINTER, _SIZE]),
+    "libdeflate_alloc_decompressor": (_POINTER, []),
+    "libdeflate_free_decompressor": (None, [_POINTER]),
+    "inflater_run": (ctypes.c_int, [_POINTER, _POINTER, _SIZE, _POINTER, _SIZE, _SIZES, _SIZES]),
+}
 
 
 @functools.cache
 def loaded_library() -> ctypes.CDLL:
-    """Load the library once, and say what its functions take."""
-    library = load_beside(__name__, NAME)
-    library.libdeflate_alloc_compressor.argtypes = [ctypes.c_int]
-    library.libdeflate_alloc_compressor.restype = ctypes.c_void_p
-    library.libdeflate_free_compressor.argtypes = [ctypes.c_void_p]
-    library.libdeflate_free_compressor.restype = None
-    library.deflater_bound.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    library.deflater_bound.restype = ctypes.c_size_t
-    run = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_size_t]
-    library.deflater_run.argtypes, library.deflater_run.restype = run, ctypes.c_size_t
-    library.deflater_run_unless_dense.argtypes = [ctypes.c_void_p, *run]
-    library.deflater_run_unless_dense.restype = ctypes.c_size_t
-    library.libdeflate_crc32.argtypes = [ctypes.c_uint32, ctypes.c_void_p, ctypes.c_size_t]
-    library.libdeflate_crc32.restype = ctypes.c_uint32
-    library.libdeflate_alloc_decompressor.restype = ctypes.c_void_p
-    library.libdeflate_free_decompressor.argtypes = [ctypes.c_void_p]
-    library.libdeflate_free_decompressor.restype = None
-    library.inflater_run.argtypes = [
-        ctypes.c_void_p,
-        *(ctypes.c_void_p, ctypes.c_size_t) * 2,
-        *(ctypes.POINTER(ctypes.c_size_t),) * 2,
-    ]
-    return library
+    """Load the library once."""
+    return declare(load_beside(__name__, NAME), _FUNCTIONS)
 
 
 class _Handle:

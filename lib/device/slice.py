@@ -18,13 +18,7 @@ from typing import BinaryIO, Final
 from lib.device.model import Bundle, CodeObject, DeviceCode, DeviceError, Pointer, Span, device_errors
 from lib.device.reader import bundle_table, read_device_code
 from lib.device.recompress import Recompressed, Recompression, recompress
-from lib.device.slice_plan import (
-    Remainder,
-    alignment,
-    inner_alignment,
-    missing_targets,
-    plan_remainders,
-)
+from lib.device.slice_plan import Remainder, alignment, inner_alignment, missing_targets, plan_remainders
 from lib.device.wrapper import POINTER
 from lib.elf.patch import Literal, Made, Maker, Patch, PatchBuilder, Piece, SourceRange, Strategy
 from lib.elf.patched import open_patched

@@ -11,9 +11,9 @@ on every machine, however it is cut into steps.
 import ctypes
 import functools
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from lib.common.shared_library import load_beside
+from lib.common.shared_library import Functions, declare, load_beside
 
 NAME: Final = "zstd_codec.so"
 #: The largest window is 2^27 bytes: what zstd takes at most without being told, and makes for matches over long
@@ -30,8 +30,7 @@ class ZstdError(Exception):
 _SIZE: Final = ctypes.POINTER(ctypes.c_size_t)
 _FLAG: Final = ctypes.POINTER(ctypes.c_int)
 _FEED: Final = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, _SIZE, ctypes.c_void_p, ctypes.c_size_t, _SIZE]
-#: Function -> the type of its result, and the types of its arguments.
-_FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
+_FUNCTIONS: Final[Functions] = {
     "zstd_decoder_new": (ctypes.c_void_p, [ctypes.c_int]),
     "zstd_decoder_free": (None, [ctypes.c_void_p]),
     "zstd_decoder_step": (ctypes.c_char_p, [*_FEED, _FLAG]),
@@ -45,13 +44,9 @@ _FUNCTIONS: Final[dict[str, tuple[Any, list[Any]]]] = {
 @functools.cache
 def _library(path: Path | None) -> ctypes.CDLL:
     try:
-        library = ctypes.CDLL(str(path)) if path else load_beside(__name__, NAME)
+        return declare(ctypes.CDLL(str(path)) if path else load_beside(__name__, NAME), _FUNCTIONS)
     except FileNotFoundError as error:
         raise ZstdError(str(error)) from None
-    for name, (result, arguments) in _FUNCTIONS.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
-    return library
 
 
 def _check(wrong: bytes | None) -> None:

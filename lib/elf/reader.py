@@ -73,18 +73,7 @@ def _read_header(source: Source) -> ElfFile:
     kind, machine, version, entry, phoff, shoff, flags = source.unpack(layout, 0, "the ELF header")
     if version != c.EV_CURRENT:
         raise source.error(20, f"e_version is {version}, not 1")
-    return ElfFile(
-        source.path,
-        source.size,
-        elf_class,
-        little,
-        kind,
-        machine,
-        flags,
-        entry,
-        phoff=phoff,
-        shoff=shoff,
-    )
+    return ElfFile(source.path, source.size, elf_class, little, kind, machine, flags, entry, phoff=phoff, shoff=shoff)
 
 
 def _read_tables(source: Source, elf: ElfFile) -> ElfFile:

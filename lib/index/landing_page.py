@@ -36,7 +36,7 @@ from dominate.tags import (
 )
 from packaging.utils import canonicalize_name
 
-from lib.common.program import range_text, size_text
+from lib.common.program import counted, range_text, size_text
 from lib.index.downloads import Offer, Offers
 from lib.index.markup import Column, Content, embedded, html_page, inline, page_head, table_of
 from lib.index.model import Distribution, Index
@@ -316,10 +316,6 @@ def _versions(index: Index) -> list[str]:
 
 def _header(title: str, index: Index, sections: list[dom_tag]) -> dom_tag:
     projects, size = len(index.projects()), sum(one.size for one in index.distributions)
-    facts = [
-        f"Version {', '.join(_versions(index))}",
-        f"{projects} package{'' if projects == 1 else 's'}",
-        f"{size_text(size)} in all",
-    ]
+    facts = [f"Version {', '.join(_versions(index))}", counted(projects, "package"), f"{size_text(size)} in all"]
     contents = [a(section.get("h2")[0][0], href=f"#{section['id']}") for section in sections]
     return header(h1(title), p(" · ".join(facts), cls="facts"), nav(*contents, aria_label="On this page"))

@@ -18,9 +18,6 @@ PE32_PLUS: Final = 0x20B
 IMAGE_SUBSYSTEM_WINDOWS_GUI: Final = 2
 IMAGE_SUBSYSTEM_WINDOWS_CUI: Final = 3
 
-#: Characteristic of a section of code.
-IMAGE_SCN_MEM_EXECUTE: Final = 0x20000000
-
 #: The loader rounds where a section's bytes begin down to a multiple of this, whatever the alignment.
 SECTOR: Final = 512
 

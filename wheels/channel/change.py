@@ -10,16 +10,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Final
 
 from lib.common.program import ToolError, size_text
+from lib.index import landing_page
+from lib.index.landing_page import Site
+from lib.index.lock_files import lock_file
+from lib.index.model import Distribution, VariantList
+from lib.index.selector import parse_selector
 from lib.index.simple_api import PROVENANCE_SUFFIX
-from lib.index.site_pages import page_order
+from lib.index.site_pages import page_order, site_pages
 from wheels.channel.local_files import LocalFile
 from wheels.channel.locks import ChannelLock, locked
 from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Channel, from_json
-from wheels.channel.pages import stream_pages
 from wheels.channel.place import Place
 from wheels.channel.plan import SHRINK, ChannelChange
+
+_ROOM: Final = Path(landing_page.__file__).parent
 
 
 def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str]:
@@ -113,6 +121,35 @@ def _pages(
     for path in paths:
         lock.renew()
         yield path, pages.get(path)
+
+
+def stream_pages(channel: Channel, name: str) -> dict[str, bytes]:
+    """Return the content of all pages of a stream, by path below it; those for people show the newest build.
+
+    It follows from the state alone. Links lead to the store beside the stream.
+    """
+    stream = channel.streams[name]
+    added = {file: build.added for build in stream.builds for file in build.files}
+    listed = [
+        channel.listed_file(name, file).listed(directory, added[file])
+        for file, directory in sorted(stream.files.items())
+    ]
+    newest = stream.shown
+    selector = None
+    locks = {}
+    if newest and newest.selector:
+        selector = parse_selector(json.dumps(newest.selector), f"{name}: selector")
+        own, url = [file.on_pages for file in channel.listing(name)], channel.url and f"{channel.url}{name}/"
+        locks = {f"pylock.{one.name}.toml": lock_file(own, newest.files, one, url) for one in selector.targets}
+    style, script = ((_ROOM / one).read_text(encoding="utf-8") for one in ("page.css", "page.js"))
+    pages = site_pages(
+        Site(f"{channel.title} {name}", style, script),
+        [one for one in listed if isinstance(one, Distribution)],
+        [one for one in listed if isinstance(one, VariantList)],
+        selector,
+        shown=newest.files if newest else (),
+    )
+    return {path: text.encode() for path, text in (pages | locks).items()}
 
 
 def _send(place: Place, files: Sequence[LocalFile]) -> None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 
-from wheels.channel.change import read_channel
+from wheels.channel.change import read_channel, stream_pages
 from wheels.channel.complaints import Complaint, complaints_about
 from wheels.channel.model import JOURNAL, LOCK, METADATA_SUFFIX, STORE, Channel
-from wheels.channel.pages import stream_pages
 from wheels.channel.place import Place
 from wheels.channel.trust import Trust
 

@@ -1,6 +1,7 @@
 """The distributions that `add` brings: found below directories, read, and described as the channel keeps them.
 
-Pages of an index, such as `sdk_index` writes beside distributions, are left out: the channel has its own.
+`signed` signs the statements that lie beside them, so that indexes can list these (PEP 740). Pages of an index, such
+as `sdk_index` writes beside distributions, are left out: the channel has its own.
 """
 
 import hashlib
@@ -8,12 +9,13 @@ import os
 import stat
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from packaging.requirements import InvalidRequirement
 from packaging.version import Version
+from securesystemslib.signer import Signer
 
 from lib.common.command import CannotRunError
 from lib.common.digest import Digest, file_sha256
@@ -21,9 +23,12 @@ from lib.common.distributions import parse_distributions
 from lib.common.program import ToolError, named
 from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
+from lib.provenance.statement import SUFFIX as STATEMENT
+from lib.provenance.statement import parse_statement
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
 from wheels.common.sound_wheel import read_sound_wheel
+from wheels.trust.attestation import provenance_object
 from wheels.verify.checks import wheel_file
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.gather import read_sdist
@@ -162,3 +167,39 @@ def _read_variant_list(path: Path, digest: Digest) -> LocalFile:
     text = path.read_text(encoding="utf-8")
     file = File(path.name, digest.size, digest.sha256, "", "", project, version, content=text)
     return LocalFile(path, file, "")
+
+
+def _statements(given: Sequence[Path]) -> Iterator[Path]:
+    """Yield the statements below directories, and beside distributions."""
+    for root in given:
+        beside = root.with_name(root.name + STATEMENT)
+        if not root.is_dir():
+            yield from [beside] if beside.is_file() else []
+        for folder, _, names in os.walk(root):
+            yield from (Path(folder, name) for name in names if name.endswith(STATEMENT))
+
+
+def signed(files: Sequence[LocalFile], given: Sequence[Path], signer: Signer | None) -> list[LocalFile]:
+    """Return the files with the provenance that their statements give (PEP 740); those without one as they are.
+
+    An unsigned statement is refused: everybody can write one, and what an index lists looks like proof. Raises
+    CannotRunError if nobody signs, and ToolError for a statement of other bytes.
+    """
+    paths = {path.name.removesuffix(STATEMENT): path for path in _statements(given)}
+    found = []
+    for one in files:
+        path = paths.get(one.file.filename)
+        if path is None:
+            found.append(one)
+            continue
+        if signer is None:
+            raise CannotRunError(f"{path}: is not signed. Name a key with --key, or leave the statements out")
+        text = path.read_bytes()
+        if (stated := parse_statement(text, str(path))).sha256 != one.file.sha256:
+            raise ToolError(
+                f"{path}: is of the sha256 {stated.sha256}; {one.source} has {one.file.sha256}. Build both together"
+            )
+        content = provenance_object(text, signer)
+        file = replace(one.file, provenance_sha256=hashlib.sha256(content).hexdigest())
+        found.append(replace(one, file=file, provenance=content))
+    return found

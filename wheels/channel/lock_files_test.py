@@ -15,11 +15,10 @@ from packaging.version import Version
 from develop.testing.channel_sample import NOW, wheel, write
 from lib.common.command import CannotRunError
 from lib.common.program import ToolError
+from wheels.channel.change import stream_pages
 from wheels.channel.local_files import read_build, read_local
 from wheels.channel.model import Channel, StreamState
-from wheels.channel.pages import stream_pages
-from wheels.channel.plan import add
-from wheels.channel.promotion.versions import withdraw
+from wheels.channel.plan import add, withdraw
 from wheels.channel.sources import fetch_locked
 
 SELECTOR = {

@@ -21,10 +21,9 @@ from tuf.api.exceptions import RepositoryError
 
 from lib.common.command import FoundError
 from lib.common.program import named
-from wheels.channel.change import recover
+from wheels.channel.change import recover, stream_pages
 from wheels.channel.locks import locked
 from wheels.channel.model import CHANNEL, METADATA, STORE, Channel
-from wheels.channel.pages import stream_pages
 from wheels.channel.place import ANYTHING, Place
 
 ROOT: Final = f"{METADATA}1.root.json"

@@ -16,7 +16,6 @@ Every listed file can be installed at any moment, even after a command was
 killed. A published file name never gets other bytes.
 """
 
-import argparse
 import json
 import os
 import re
@@ -33,21 +32,19 @@ from typing import Any, Final
 from packaging.version import Version
 from securesystemslib.signer import Signer
 
-from lib.common.command import FOUND, OK, CannotRunError, exit_codes, run_command
+from lib.common.command import FOUND, OK, CannotRunError, CommandParser, exit_codes, run_command
 from lib.common.documents import time_text
-from lib.common.program import size_text
+from lib.common.program import counted, size_text
 from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
 from wheels.channel.complaints import REMEDIES
-from wheels.channel.local_files import read_build, read_local
+from wheels.channel.local_files import read_build, read_local, signed
 from wheels.channel.model import CHANNEL, DAY, JOURNAL, LOCK, METADATA, STORE, Channel, StreamState
 from wheels.channel.place import ChangedError, Place, make_place
-from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire
-from wheels.channel.promotion.plan import Request, choose
-from wheels.channel.promotion.versions import withdraw
+from wheels.channel.plan import GROW, UNITS, ChannelChange, add, keep, retire, withdraw
+from wheels.channel.promotion.plan import Plan, Request, choose
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
-from wheels.channel.statements import signed
 from wheels.channel.trust import Trust
 from wheels.trust.keys import load_public_key, signer
 
@@ -75,7 +72,6 @@ EXAMPLES: Final = {
 _TAKEN: Final = frozenset({STORE.rstrip("/"), METADATA.rstrip("/"), CHANNEL, JOURNAL, LOCK})
 _SEEN: Final = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "rocm-wheels/seen"
 NEW: Final = Channel(serial=0, title="Packages", grace=3 * DAY, settle=600, url="", streams={})
-Plan = Callable[[Channel], ChannelChange]
 
 
 def _seconds(text: str) -> int:
@@ -109,17 +105,16 @@ def _aggregate(text: str) -> tuple[str, tuple[str, ...]]:
     return _stream_name(_pair(text)[0]), _pair(text)[1]
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> CommandParser:
     """Make the command line parser."""
-    form: dict[str, Any] = {"formatter_class": argparse.RawDescriptionHelpFormatter, "allow_abbrev": False}
-    common, waiting, changing = (argparse.ArgumentParser(add_help=False) for _ in range(3))
+    common, waiting, changing = (CommandParser(add_help=False) for _ in range(3))
     common.add_argument("--channel", required=True, metavar="PLACE", help="where the channel is: a directory or bucket")
     common.add_argument("--endpoint-url", default="", metavar="URL", help="URL of an S3 server other than AWS's")
     common.add_argument("--json", action="store_true", help="print a JSON document")
     changing.add_argument("--dry-run", action="store_true", help="print what would change, and change nothing")
     wait = "how long to wait for another writer (default: 10m)"
     waiting.add_argument("--wait", type=_seconds, default=600, metavar="TIME", help=wait)
-    result = argparse.ArgumentParser(prog="rocm-wheels channel", description=__doc__, epilog=EPILOG, **form)
+    result = CommandParser("rocm-wheels channel", description=__doc__, epilog=EPILOG)
     commands = result.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def command(
@@ -127,7 +122,7 @@ def parser() -> argparse.ArgumentParser:
     ) -> Any:
         about, example = f"{text[0].upper()}{text[1:]}.", f"example:\n  rocm-wheels channel {name} {EXAMPLES[name]}"
         texts: dict[str, Any] = {"help": text, "description": about, "epilog": f"{example}\n\n{EPILOG}"}
-        one = commands.add_parser(name, **form, parents=[common, *also], **texts)
+        one = commands.add_parser(name, parents=[common, *also], **texts)
         one.set_defaults(work=work)
         return one.add_argument
 
@@ -304,7 +299,7 @@ def _check(place: Place, given: Namespace) -> int:
     else:
         kinds = dict.fromkeys(one.kind for one in found)
         lines = [*map(str, found), *(f"remedy for {kind}: {REMEDIES[kind]}" for kind in kinds)]
-        counts = f"{_number(len(channel.files), 'file')}, {_number(len(found), 'complaint')}"
+        counts = f"{counted(len(channel.files), 'file')}, {counted(len(found), 'complaint')}"
         print("\n".join([*lines, f"{place.shown}: {counts}"]))
     return FOUND if found else OK
 
@@ -317,7 +312,7 @@ def _show(place: Place, given: Namespace) -> int:
         return OK
     for name, stream in sorted(channel.streams.items()):
         closed = ", closed" if stream.closed else ""
-        print(f"{name}: {_number(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
+        print(f"{name}: {counted(len(stream.builds), 'build')}{closed}, at {channel.url}{name}/simple/")
         for build in stream.builds:
             versions = ", ".join(sorted({str(channel.files[one].version) for one in build.files}))
             size = size_text(sum(channel.files[one].size for one in build.files))
@@ -325,15 +320,11 @@ def _show(place: Place, given: Namespace) -> int:
             going = f", leaving until {time_text(max(due))}" if due else ""
             going += ", withdrawn" if stream.withdrawn.keys() & build.files.keys() else ""
             going += f", from {build.promoted.version} of {build.promoted.stream}" if build.promoted else ""
-            print(f"  {time_text(build.added)}  {versions}: {_number(len(build.files), 'file')}, {size}{going}")
+            print(f"  {time_text(build.added)}  {versions}: {counted(len(build.files), 'file')}, {size}{going}")
     total = size_text(sum(one.size for one in channel.files.values() if not one.url))
     unlisted = f"; {len(channel.gone)} unlisted" if channel.gone else ""
-    print(f"store: {_number(len(channel.files), 'file')}, {total}{unlisted}")
+    print(f"store: {counted(len(channel.files), 'file')}, {total}{unlisted}")
     return OK
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

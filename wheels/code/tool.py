@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from lib.common.command import CANNOT_RUN, CommandParser, exit_codes, run_command
-from lib.common.program import ToolError, printable
+from lib.common.program import ToolError, counted, printable
 from lib.device.kpack import SUFFIX, read_kpack
 from lib.device.model import Bundle, DeviceCode, DeviceError
 from lib.device.reader import is_bundle, read_device_code
@@ -76,8 +76,7 @@ def list_files(paths: Sequence[Path]) -> None:
                 found = True
                 print(printable("\n".join(lines)))
         if not found:
-            files = "1 file" if searched == 1 else f"{searched} files"
-            print(f"{path}: no device code; searched {files} for {SEARCHED}")
+            print(f"{path}: no device code; searched {counted(searched, 'file')} for {SEARCHED}")
 
 
 def _wheel_lines(path: Path) -> Iterator[list[str]]:

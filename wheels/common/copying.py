@@ -96,6 +96,13 @@ def packed_members(
     return found
 
 
+def packed_member(wheel: SoundWheel, source: str, path: str, inflated: Path, level: str) -> WheelMember:
+    """Pack an inflated file of the wheel as the member `path`, and remove it."""
+    edit = Edit(source, f"{file_mode(wheel.members[source]):o}", source=source)
+    [member] = packed_members(wheel, source, inflated, {edit: [path]}, level).values()
+    return member
+
+
 def write_new_wheel(
     path: Path,
     wheel: SoundWheel,

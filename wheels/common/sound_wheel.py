@@ -30,19 +30,10 @@ from wheels.verify.wheel import open_wheel
 #: What writing RECORD anew mends. A RECORD that cannot be read is not among these: no installer takes such a wheel.
 MENDED: Final = frozenset((record.UNLISTED, record.ABSENT, record.CHANGED))
 #: What no wheel may break. Names that clash on other systems, say, are not our business: new wheels have them as well.
-RULES: Final = MENDED | frozenset(
-    (
-        *(
-            archive.UNREADABLE,
-            archive.DUPLICATE,
-            archive.MISMATCH,
-            archive.OVERLAP,
-            archive.METHOD,
-            archive.DAMAGED,
-        ),
-        *(names.SPECIAL, names.OUTSIDE, record.UNREADABLE),
-    )
-)
+RULES: Final = MENDED | {
+    *(archive.UNREADABLE, archive.DUPLICATE, archive.MISMATCH, archive.OVERLAP, archive.METHOD, archive.DAMAGED),
+    *(names.SPECIAL, names.OUTSIDE, record.UNREADABLE),
+}
 #: Files that sign RECORD (PEP 427).
 SIGNATURES: Final = ("RECORD.jws", "RECORD.p7s")
 #: Wheels inflate to three times their size, up to thirty with much device code. What is small may be anything.
@@ -83,10 +74,7 @@ class SoundWheel:
 
 
 def read_sound_wheel(
-    path: Path,
-    *,
-    rewrite_record: bool | None = False,
-    collectors: tuple[Collector, ...] = (),
+    path: Path, *, rewrite_record: bool | None = False, collectors: tuple[Collector, ...] = ()
 ) -> SoundWheel:
     """Read a wheel and all of its files. Raises ToolError if it cannot be trusted.
 

@@ -250,7 +250,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         own, options = arguments[:place], arguments[place + 1 :]
     given = parser().parse_args(own)
     return run_command("rocm-wheels rebuild", lambda: _work(given, options), otherwise=FOUND)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

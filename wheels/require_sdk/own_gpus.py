@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from lib.common.program import ToolError
+from lib.common.program import ToolError, named
 from lib.device.model import code_object_target
 from lib.elf import constants as c
 from lib.gpus.families import is_target, overlap, package_owner, parse_family
@@ -21,8 +21,6 @@ MACHINE: Final = "machine"
 ALL: Final = "all"
 NONE: Final = "none"
 _WORDS: Final = frozenset((MACHINE, ALL, NONE))
-#: So many processors are named in a reason; the rest is a number.
-_SHOWN: Final = 4
 
 
 @dataclass(frozen=True)
@@ -84,9 +82,7 @@ def own_gpus(wheel: SoundWheel) -> Gpus:
     processors = _processors(package)
     if not processors:
         return Gpus((MACHINE,), "the wheel has no device code of its own")
-    first = sorted(processors)[:_SHOWN]
-    more = f" and {len(processors) - len(first)} more" if len(processors) > len(first) else ""
-    return _of(processors, f"the wheel's own device code is for {', '.join(first)}{more}")
+    return _of(processors, f"the wheel's own device code is for {named(sorted(processors), most=4)}")
 
 
 def _of(words: set[str], reason: str) -> Gpus:

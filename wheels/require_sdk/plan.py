@@ -19,14 +19,7 @@ from lib.gpus.paths import split_local_version, target_of_distribution
 from lib.wheel.metadata_editor import CoreMetadata
 from lib.wheel.wheel_name import WheelName, sortable_label, with_local
 from wheels.common.sound_wheel import SoundWheel
-from wheels.require_sdk.device import (
-    DeviceCode,
-    InitPy,
-    check_other_gpu,
-    check_required,
-    find_selector,
-    plan_device,
-)
+from wheels.require_sdk.device import DeviceCode, InitPy, check_other_gpu, check_required, find_selector, plan_device
 from wheels.require_sdk.needs import (
     Copy,
     FileNeeds,

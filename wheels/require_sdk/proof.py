@@ -163,7 +163,9 @@ class _Prover:
             direct[old] = library.path
         scope = [symbols for path in dict.fromkeys(found.values()) if path and (symbols := self._symbols(path))]
         of_sdk = [path for path in dict.fromkeys(found.values()) if path and path in self._sdk]
-        is_closed = all(found.get((edit.path, name)) or _has_versions(name) for name in self._needed(edit.path))
+        # All symbols of libraries that every system has, glibc's and GCC's, have versions.
+        needed = self._package.linked[edit.path].needed
+        is_closed = all(found.get((edit.path, name)) or is_system_library(name) for name in needed)
         unproven = []
         for symbol in self._own[edit.path].needed:
             if symbol.library is not None:
@@ -179,9 +181,6 @@ class _Prover:
                     unproven.append(symbol.name)
         if unproven:
             self.unproven[edit.path] = tuple(unproven)
-
-    def _needed(self, path: str) -> tuple[str, ...]:
-        return self._package.linked[path].needed
 
     def check_other(self, path: str) -> None:
         """Check a file that stays as it is, and may use a copy that others have loaded."""
@@ -221,8 +220,3 @@ class _Prover:
 
     def _has(self, path: str, name: str) -> bool:
         return path in self._sdk and self._sdk[path].defines(name)
-
-
-def _has_versions(name: str) -> bool:
-    """Whether all symbols of a library of the system have versions: glibc's and GCC's have."""
-    return is_system_library(name)

@@ -13,19 +13,23 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command
-from lib.common.program import named, printable, size_text
-from lib.wheel.wheel_writer import Written
-from wheels.common.copying import add_wheel_arguments
+from lib.common.program import ToolError, named, printable, size_text
+from lib.elf.dynamic_edit import DynamicEdit
+from lib.elf.editor import plan_patch
+from lib.elf.patched import write_patched
+from lib.elf.reader import read_elf
+from lib.elf.source import ElfError
+from lib.wheel.wheel_writer import WheelMember, Written
+from wheels.common import copying
 from wheels.common.output_directory import publish, scratch_directory
 from wheels.common.sound_wheel import read_sound_wheel
 from wheels.require_sdk.device import InitPy
 from wheels.require_sdk.libraries import COLLECTOR
 from wheels.require_sdk.needs import Copy
 from wheels.require_sdk.own_gpus import own_gpus, parse_gpus
-from wheels.require_sdk.plan import RequiringWheel, Wishes, plan_wheel
+from wheels.require_sdk.plan import FileEdit, RequiringWheel, Wishes, plan_wheel
 from wheels.require_sdk.proof import Proof, prove
 from wheels.require_sdk.sdk import Sdk
-from wheels.require_sdk.write import Writer
 
 EPILOG = """what changes:
   file name     acme-1.0-cp312-cp312-linux_x86_64.whl becomes
@@ -118,11 +122,7 @@ def parser() -> CommandParser:
         "file names of libraries that users' machines or other packages have; may be repeated. METADATA lists "
         "those that the wheel needs (Requires-External)",
     )
-    result.add_repeated(
-        "--allow-missing",
-        "PATTERN",
-        "symbols that the SDK need not have; may be repeated",
-    )
+    result.add_repeated("--allow-missing", "PATTERN", "symbols that the SDK need not have; may be repeated")
     add(
         "--device",
         default="",
@@ -138,7 +138,7 @@ def parser() -> CommandParser:
         help="local version of the new wheel, such as sdk.7.10 (default: sdk and the SDK's version, in sortable parts)",
     )
     add("--init-py", default="", metavar="PACKAGE", help="import package that gets a module to load the libraries")
-    add_wheel_arguments(result)
+    copying.add_wheel_arguments(result)
     return result
 
 
@@ -166,6 +166,42 @@ def _wishes(arguments: Arguments, init_py: InitPy) -> Wishes:
         arguments.init_py,
         init_py,
     )
+
+
+def write(plan: RequiringWheel, path: Path, scratch: Path, level: str) -> tuple[Written, Mapping[str, tuple[str, ...]]]:
+    """Write the planned wheel; return also, by file, what its edit gave up.
+
+    Edited files are packed anew, and lie in `scratch` before; all else is copied as it was deflated. Raises ToolError
+    for a file that cannot be edited, and if the old wheel was changed.
+    """
+    old, edits = plan.wheel, {edit.source: edit for edit in plan.edits}
+    gone = {copy.path for copy in plan.left_out} | {f"{old.name.dist_info}/{name}" for name in copying.MADE}
+    kept = [source for source in old.wheel.files if not {source, old.wheel.installed(source)} & gone]
+    members: list[WheelMember] = []
+    notes: dict[str, tuple[str, ...]] = {}
+    for number, source in enumerate(kept):
+        place, edit, file = plan.name.path_from(source, old.name), edits.get(source), scratch / f"{number}.source"
+        if edit is None and copying.can_be_copied(old, source):
+            members.append(copying.copied_member(old, source, place))
+            continue
+        copying.inflate(old, source, file)
+        if edit is not None and (given_up := _edit(plan, file, edit)):
+            notes[edit.path] = given_up
+        members.append(copying.packed_member(old, source, place, file, level))
+    return copying.write_new_wheel(path, old, plan.name, members, plan.metadata, sorted(plan.texts.items())), notes
+
+
+def _edit(plan: RequiringWheel, file: Path, edit: FileEdit) -> tuple[str, ...]:
+    """Edit a file in place; return what that gave up."""
+    wanted = DynamicEdit(edit.search_path, edit.needs.renamed)
+    try:
+        with file.open("rb") as source:
+            patch = plan_patch(read_elf(source, edit.source), source, wanted)
+            write_patched(patch, source, str(file))
+    except (ElfError, ValueError) as error:
+        reason = f"{plan.wheel.path}: {error}. Its search path cannot be set"
+        raise ToolError(f"{reason}: link the file differently, and build the wheel again") from None
+    return patch.notes
 
 
 def describe(plan: RequiringWheel, proof: Proof, written: Written, notes: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -214,18 +250,13 @@ def _origin(copy: Copy) -> str:
 def require(arguments: Arguments, init_py: InitPy) -> list[str]:
     """Make the wheel; returns lines for people. Raises ToolError, and then nothing was written."""
     wishes, told = _wishes(arguments, init_py), parse_gpus(arguments.device)
-    wheel = read_sound_wheel(
-        arguments.wheel,
-        rewrite_record=arguments.rewrite_record,
-        collectors=(COLLECTOR,),
-    )
+    wheel = read_sound_wheel(arguments.wheel, rewrite_record=arguments.rewrite_record, collectors=(COLLECTOR,))
     plan = plan_wheel(wheel, Sdk(arguments.sdk, arguments.take, told or own_gpus(wheel)), wishes)
     proof = prove(plan, arguments.allow_missing)
     with scratch_directory(arguments.output) as scratch, tempfile.TemporaryDirectory(dir=scratch) as segments:
-        writer = Writer(plan, Path(segments), arguments.compression)
-        written = writer.write(scratch / plan.name.filename)
+        written, notes = write(plan, scratch / plan.name.filename, Path(segments), arguments.compression)
         publish(scratch, arguments.output, [plan.name.filename])
-    return list(describe(plan, proof, written, writer.notes))
+    return list(describe(plan, proof, written, notes))
 
 
 def main(argv: Sequence[str] | None, init_py: InitPy) -> int:

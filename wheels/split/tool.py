@@ -73,11 +73,7 @@ def parser() -> CommandParser:
     result.add_argument(
         "--shape", choices=tuple(SHAPES), default="local-versions", help="see below (default: %(default)s)"
     )
-    result.add_repeated(
-        "--whole",
-        "PATTERN",
-        "keep the code for all GPUs in files whose paths match; may be repeated",
-    )
+    result.add_repeated("--whole", "PATTERN", "keep the code for all GPUs in files whose paths match; may be repeated")
     add_wheel_arguments(result)
     return result
 

@@ -20,14 +20,7 @@ from lib.device.model import DeviceError
 from lib.plan.edits import Edit
 from lib.variants.variant_format import DRAFT, index_json, index_name, variant_label
 from lib.wheel.wheel_writer import WheelMember, Written
-from wheels.common.copying import (
-    can_be_copied,
-    copied_member,
-    file_mode,
-    inflate,
-    packed_members,
-    write_new_wheel,
-)
+from wheels.common.copying import can_be_copied, copied_member, file_mode, inflate, packed_members, write_new_wheel
 from wheels.common.sound_wheel import SoundWheel
 from wheels.split.device_files import Group
 from wheels.split.plan import PlannedFile, ThinWheel

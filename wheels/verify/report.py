@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Final
 from urllib.parse import quote
 
+from lib.common.program import counted
 from wheels.verify.engine import Outcome
 from wheels.verify.finding import Finding, Rule, Severity
 
@@ -95,11 +96,7 @@ def summary(outcome: Outcome) -> str:
     """Return the last line: what was looked at and how much was found."""
     files = sum(len(wheel.files) for wheel in outcome.distributions.wheels)
     counts = Counter(finding.severity for finding in outcome.judged.findings)
-    found = ", ".join(_number(counts[severity], severity.value) for severity in Severity)
+    found = ", ".join(counted(counts[severity], severity.value) for severity in Severity)
     sdists = len(outcome.distributions.sdists)
-    both = _number(len(outcome.distributions.wheels), "wheel") + (f" and {_number(sdists, 'sdist')}" if sdists else "")
-    return f"{both}, {_number(files, 'file')}: {found}, {len(outcome.judged.excused)} excused"
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    both = counted(len(outcome.distributions.wheels), "wheel") + (f" and {counted(sdists, 'sdist')}" if sdists else "")
+    return f"{both}, {counted(files, 'file')}: {found}, {len(outcome.judged.excused)} excused"

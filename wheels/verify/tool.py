@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lib.common.command import FOUND, OK, CommandParser, exit_codes, run_command
 from wheels.verify import registry, report
@@ -31,22 +31,15 @@ def parser() -> CommandParser:
     """Describe the command line."""
     result = CommandParser("rocm-wheels verify", description=__doc__, epilog=EPILOG)
     result.add_argument("paths", nargs="*", type=Path, metavar="PATH", help="a wheel, an sdist, or a directory of them")
+    several: dict[str, Any] = {"nargs": "+", "type": Path, "metavar": "PATH", "action": "extend", "default": []}
     result.add_argument(
         "--others",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        action="extend",
-        default=[],
+        **several,
         help="third-party wheels, and directories of them: findings about their form are notes. Name these last",
     )
     result.add_argument(
         "--last-release",
-        nargs="+",
-        type=Path,
-        metavar="PATH",
-        action="extend",
-        default=[],
+        **several,
         help="distributions of the last release, or directories of them: libraries, symbols, files and requirements "
         "that the new ones lack are findings. Name these last",
     )

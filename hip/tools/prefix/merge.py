@@ -19,7 +19,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import Final
 
-from lib.common.paths import directories_above
+from lib.common.program import directories_above
 from tools.fetch.catalog.names import CatalogError
 from tools.fetch.debian.table import SYSDEPS, rule_of
 

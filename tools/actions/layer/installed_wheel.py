@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from lib.common.paths import directories_above
-from lib.common.program import ToolError
+from lib.common.program import ToolError, directories_above
 from lib.deflate.library import FINAL_BLOCK
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.entry_points import read_entry_points

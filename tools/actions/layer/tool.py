@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lib.common.arguments import run_program
-from lib.common.paths import directories_above
-from lib.common.program import ToolError
+from lib.common.program import ToolError, directories_above
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
 from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join

@@ -7,8 +7,7 @@ reason for it. The rules are in docs/reference/packages.md, "What happens to a f
 import posixpath
 from dataclasses import replace
 
-from lib.common.paths import directories_above
-from lib.common.program import ToolError
+from lib.common.program import ToolError, directories_above
 from lib.plan.model import (
     COPIES,
     DANGLES,

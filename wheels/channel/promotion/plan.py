@@ -23,10 +23,9 @@ from lib.wheel.wheel_name import WheelName, sortable_label, with_local
 from wheels.channel.local_files import LocalFile, read_local
 from wheels.channel.model import Channel, File, Promotion
 from wheels.channel.place import Place
-from wheels.channel.plan import ChannelChange, add
+from wheels.channel.plan import ChannelChange, add, of_version
 from wheels.channel.promotion.proof import BUILT, SAME, FileProof, Proof, compare
 from wheels.channel.promotion.rewriting import Rewriting, pinned_version
-from wheels.channel.promotion.versions import of_version
 
 #: Returns what a channel becomes.
 Plan = Callable[[Channel], ChannelChange]

@@ -14,17 +14,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from lib.common.command import CannotRunError, FoundError
-from lib.plan.edits import Edit
 from lib.wheel.wheel_writer import WheelMember, text_member
-from wheels.common.copying import (
-    MADE,
-    can_be_copied,
-    copied_member,
-    file_mode,
-    inflate,
-    packed_members,
-    write_new_wheel,
-)
+from wheels.common.copying import MADE, can_be_copied, copied_member, file_mode, inflate, packed_member, write_new_wheel
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel
 
 #: For each project and version of a candidate, the version of the release.
@@ -93,11 +84,8 @@ class Rewriting:
         if can_be_copied(wheel, source) and not is_named:
             return copied_member(wheel, source, path)
         inflate(wheel, source, scratch)
-        mode = file_mode(wheel.members[source])
         if not is_named:
-            edit = Edit(source, f"{mode:o}", source=source)
-            [member] = packed_members(wheel, source, scratch, {edit: [path]}, "balanced").values()
-            return member
+            return packed_member(wheel, source, path, scratch, "balanced")
         content = scratch.read_bytes()
         scratch.unlink()
         try:
@@ -108,7 +96,7 @@ class Rewriting:
         if changed == text:
             known = ", ".join(self.texts)
             raise FoundError(f"--rewrite={source}: {wheel.path.name} has no {known} in it. Leave the option out")
-        return text_member(path, changed.encode(), mode)
+        return text_member(path, changed.encode(), file_mode(wheel.members[source]))
 
 
 def replaced_versions(text: str, texts: Mapping[str, str]) -> str:

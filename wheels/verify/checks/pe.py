@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from lib.pe import constants as c
-from lib.pe.model import MACHINES, PeImage
+from lib.pe.model import MACHINES
 from wheels.verify.checks.elf import MACHINE
 from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import Wheel
@@ -24,13 +24,6 @@ DAMAGED = Rule(
 _DOS_HEADER: Final = 64
 
 
-def images(wheel: Wheel) -> Iterator[tuple[str, PeImage]]:
-    """Yield the DLLs and EXEs of a wheel with their paths, sorted."""
-    for path, facts in wheel.files.items():
-        if facts.pe is not None:
-            yield path, facts.pe
-
-
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Look at the DLLs and EXEs of a wheel for Windows."""
     del settings
@@ -45,7 +38,7 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
 def _machines(wheel: Wheel) -> Iterator[Finding]:
     platforms = sorted({tag.platform for tag in wheel.tags})
     wanted = {PLATFORMS[one] for one in platforms}
-    for path, image in images(wheel):
+    for path, image in ((path, facts.pe) for path, facts in wheel.files.items() if facts.pe):
         # Managed code says x86 and runs anywhere; Windows runs programs of 32 bits on all machines.
         allowed = wanted if image.is_dll and not image.is_managed else wanted | {c.IMAGE_FILE_MACHINE_I386}
         if image.machine not in allowed:

@@ -1,6 +1,6 @@
 """W117: a wheel variant is what its label says (PEP 825, provisional)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from lib.variants.variant_format import VARIANT_JSON, variants_in
 from wheels.verify.finding import Finding, Rule
@@ -16,14 +16,6 @@ VARIANT = Rule(
 )
 
 
-def _read(content: bytes) -> Mapping[str, object] | str:
-    """Return the properties of each label, or what is wrong."""
-    try:
-        return variants_in(content)
-    except ValueError as error:
-        return str(error)
-
-
 def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
     """Compare the label with variant.json."""
     del settings
@@ -34,11 +26,14 @@ def check(wheel: Wheel, settings: Settings) -> Iterator[Finding]:
         if wheel.label:
             yield VARIANT.finding(wheel.filename, path, f"there is none; the label is {wheel.label}")
         return
-    found = _read(content)
     if not wheel.label:
         yield VARIANT.finding(wheel.filename, path, "is there; the file name has no label")
-    elif isinstance(found, str):
-        yield VARIANT.finding(wheel.filename, path, found)
-    elif list(found) != [wheel.label]:
-        said = ", ".join(found) or "none"
+        return
+    try:
+        labels = list(variants_in(content))
+    except ValueError as error:
+        yield VARIANT.finding(wheel.filename, path, str(error))
+        return
+    if labels != [wheel.label]:
+        said = ", ".join(labels) or "none"
         yield VARIANT.finding(wheel.filename, path, f"says the label {said}; the file name has {wheel.label}")

@@ -98,10 +98,7 @@ def _beside(libraries: Sequence[DeviceLibrary], packages: Sequence[Package]) -> 
 
 
 def _check_libraries(
-    libraries: Sequence[DeviceLibrary],
-    trees: Sequence[Tree],
-    offered: Collection[str],
-    known: Collection[TargetId],
+    libraries: Sequence[DeviceLibrary], trees: Sequence[Tree], offered: Collection[str], known: Collection[TargetId]
 ) -> Iterator[Finding]:
     """Check each library against itself."""
     useless = useless_targets(libraries, offered)

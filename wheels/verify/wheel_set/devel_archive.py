@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import BinaryIO, Final, cast
 
-from lib.common.paths import directories_above
+from lib.common.program import directories_above
 from lib.elf.reader import is_elf
 from lib.pe.model import PeImage
 from lib.pe.reader import is_pe

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from fnmatch import fnmatchcase
 from typing import Final
 
+from lib.common.program import named
 from lib.pe.constants import DLL_DIRECTORIES
 from lib.pe.model import PeImage
 from wheels.verify.finding import Finding, Rule, Severity
@@ -56,9 +57,7 @@ class Dlls:
             if one not in self.images or self.images[one].machine == machine or self.images[one].is_managed
         ]
         return min(
-            fitting,
-            key=lambda one: (not is_beside(one, own), self.owners[one].name != owner, one),
-            default=None,
+            fitting, key=lambda one: (not is_beside(one, own), self.owners[one].name != owner, one), default=None
         )
 
     def named(self) -> Iterator[tuple[str, Sequence[str]]]:
@@ -242,6 +241,5 @@ def _symbols(package: Package, path: str, alone: Dlls, there: Callable[[str], bo
         found = None if there(name) else alone.find(path, name)
         lacking = sorted(symbols - alone.exports(found), key=str) if found is not None and found in alone.images else []
         if lacking:
-            more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
-            said = ", ".join(one if isinstance(one, str) else f"ordinal {one}" for one in lacking[:3])
-            yield SYMBOL.finding(package.filename, path, f"imports {said}{more} of {name}, and {found} lacks that")
+            said = named([one if isinstance(one, str) else f"ordinal {one}" for one in lacking])
+            yield SYMBOL.finding(package.filename, path, f"imports {said} of {name}, and {found} lacks that")

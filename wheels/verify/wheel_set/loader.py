@@ -103,14 +103,7 @@ class Places:
 
     def resolve(self, path: str) -> str | None:
         """Return the path without links; None if there is nothing, or it leads out of site-packages."""
-        return self._resolve(path, MAX_LINKS)
-
-    def find_file(self, path: str) -> str | None:
-        """Return the path without links of the file that a path leads to; None if it leads to none."""
-        found = self.resolve(path)
-        return found if found in self._files else None
-
-    def _resolve(self, path: str, budget: int) -> str | None:
+        budget = MAX_LINKS
         if not self._links:
             plain = inside(path)
             return plain if plain is not None and (plain in self._files or plain in self._directories) else None
@@ -135,6 +128,11 @@ class Places:
             elif now not in self._directories and not (now in self._files and not rest):
                 return None
         return "/".join(here)
+
+    def find_file(self, path: str) -> str | None:
+        """Return the path without links of the file that a path leads to; None if it leads to none."""
+        found = self.resolve(path)
+        return found if found in self._files else None
 
 
 def inside(path: str) -> str | None:
