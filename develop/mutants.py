@@ -153,7 +153,8 @@ tools/fetch/catalog/scan.py: a list ends in a traceback | except (ValueError, At
 tools/fetch/catalog/one_archive.py: an archive that is cut between two members is taken for whole
 (last + chunk)[-BLOCK:] => bytes(BLOCK)
 tools/fetch/lock/tool.py: generic archives are not locked beside those of a target | } | {GENERIC} => }
-tools/fetch/lock/tool.py: the second of two targets need not be there | for target in wanted: => for target in wanted[:1]:
+tools/fetch/lock/tool.py: the second of two targets need not be there
+for target in wanted: => for target in wanted[:1]:
 tools/fetch/lock/web.py: a server fills the memory in place of a checksum
 if len(content) > SMALL: => if len(chunk) > SMALL:
 tools/fetch/debian/apt.py: packages are unpacked under the names of others

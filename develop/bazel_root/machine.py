@@ -121,12 +121,7 @@ class Machine:
 
     def environment(self, **variables: str) -> dict[str, str]:
         """Return the whole environment of a call."""
-        return {
-            "PATH": str(self.path),
-            "HOME": str(self.home),
-            "JOURNAL": str(self.folder / "journal"),
-            **variables,
-        }
+        return {"PATH": str(self.path), "HOME": str(self.home), "JOURNAL": str(self.folder / "journal"), **variables}
 
     def run(
         self, *arguments: str, bazelw: Path = BAZELW, cwd: Path | None = None, **variables: str

@@ -60,13 +60,7 @@ REMOTE = (
         holds="",
     ),
     Check("remote-execution", "builds and tests on remote workers", steps.remote(), (steps.DEBIAN,), holds=ENGINES),
-    Check(
-        "remote-tests",
-        "every test on remote workers",
-        steps.remote("--all-tests"),
-        (steps.DEBIAN,),
-        holds=ENGINES,
-    ),
+    Check("remote-tests", "every test on remote workers", steps.remote("--all-tests"), (steps.DEBIAN,), holds=ENGINES),
     Check("remote-hip", "HIP programs, compiled by remote workers", steps.remote_hip, (steps.DEBIAN,), holds=ENGINES),
 )
 BUILDS = "tests/e2e/builds"
@@ -84,10 +78,7 @@ CHECKS: tuple[Check, ...] = (
         "jail",
         "this machine has jails for actions, so tests that need one were not skipped",
         steps.bazel(
-            "test",
-            "//tests/hermetic:actions_test",
-            "--test_env=HERMETIC_REQUIRED=1",
-            "--test_filter=jail_is_bare",
+            "test", "//tests/hermetic:actions_test", "--test_env=HERMETIC_REQUIRED=1", "--test_filter=jail_is_bare"
         ),
     ),
     Check(
@@ -181,11 +172,7 @@ CHECKS: tuple[Check, ...] = (
         holds=INSTALLERS,
     ),
     Check(
-        "elf",
-        "ELF edits and forwarders, with every linker and both CPUs",
-        steps.edit_elf,
-        (steps.DEBIAN,),
-        holds="",
+        "elf", "ELF edits and forwarders, with every linker and both CPUs", steps.edit_elf, (steps.DEBIAN,), holds=""
     ),
     Check(
         "windows-launcher",
@@ -201,12 +188,7 @@ CHECKS: tuple[Check, ...] = (
         (steps.DEBIAN,),
         tests=steps.PACKAGES_FOR_WINDOWS,
     ),
-    Check(
-        "windows-corpus",
-        "images of real wheels for Windows, read as lief does",
-        steps.windows_corpus,
-        holds="",
-    ),
+    Check("windows-corpus", "images of real wheels for Windows, read as lief does", steps.windows_corpus, holds=""),
     Check(
         "split-wheels",
         "wheels from PyPI, split, have the code that LLVM's bundler finds",

@@ -28,11 +28,7 @@ def library(
 ) -> bytes:
     """Return a library that needs others, and symbols of them without versions."""
     return ElfSample(
-        soname=soname,
-        needed=(*needed, "libc.so.6"),
-        symbols=tuple(symbols),
-        undefined=tuple(undefined),
-        rpath=rpath,
+        soname=soname, needed=(*needed, "libc.so.6"), symbols=tuple(symbols), undefined=tuple(undefined), rpath=rpath
     ).build()
 
 
@@ -55,11 +51,7 @@ MATH: Final = Sample(
 FILES: Final = {
     "acme/__init__.py": b"x = 1\n",
     "acme/lib/libkernels.so": library(
-        "libkernels.so",
-        ["libblas.so.5", "libhip.so.7"],
-        ["kernel"],
-        ["blas_gemm", "hipMalloc"],
-        "$ORIGIN:/opt/sdk/lib",
+        "libkernels.so", ["libblas.so.5", "libhip.so.7"], ["kernel"], ["blas_gemm", "hipMalloc"], "$ORIGIN:/opt/sdk/lib"
     ),
     "acme/_ext.so": library(None, ["libkernels.so"], ["PyInit__ext"], ["kernel", "PyLong_FromLong"], "$ORIGIN/lib"),
     "acme/plain.so": library(None),

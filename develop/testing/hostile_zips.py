@@ -11,18 +11,7 @@ from functools import partial
 from struct import pack
 from typing import Final
 
-from develop.testing.zip_builder import (
-    END,
-    MAX_16,
-    MAX_32,
-    UTF8,
-    Archive,
-    Header,
-    Member,
-    deflated,
-    extra,
-    wide,
-)
+from develop.testing.zip_builder import END, MAX_16, MAX_32, UTF8, Archive, Header, Member, deflated, extra, wide
 
 Edit = Callable[[Archive, Member], object]
 KINDS: Final[dict[str, Edit]] = {}

@@ -201,12 +201,7 @@ def test_other_files_have_no_device_code(data: bytes) -> None:
         ("host-x86_64-unknown-linux--", "host", "x86_64-unknown-linux", None),
         ("host-x86_64-unknown-linux-gnu-", "host", "x86_64-unknown-linux-gnu", None),
         # What clang-offload-bundler 18 and 19 make of an ID with an environment.
-        (
-            "host-x86_64-unknown-linux-gnu-host-x86_64-unknown-linux-gnu-",
-            "host",
-            "x86_64-unknown-linux-gnu",
-            None,
-        ),
+        ("host-x86_64-unknown-linux-gnu-host-x86_64-unknown-linux-gnu-", "host", "x86_64-unknown-linux-gnu", None),
     ],
 )
 def test_what_compilers_write(text: str, kind: str, triple: str, target: str | None) -> None:

@@ -74,10 +74,7 @@ def test_a_launcher_for_windows_gets_target_and_subsystem(tmp_path: Path) -> Non
     path = template(tmp_path, compiled)
     finished = finished_launcher(path, "bin/x.exe", "../lib/tool.exe", pe.IMAGE_FILE_MACHINE_AMD64, 2)
     before, after = (read_pe(io.BytesIO(data), "x") for data in (compiled, finished))
-    assert (before.subsystem, after.subsystem) == (
-        pe.IMAGE_SUBSYSTEM_WINDOWS_CUI,
-        pe.IMAGE_SUBSYSTEM_WINDOWS_GUI,
-    )
+    assert (before.subsystem, after.subsystem) == (pe.IMAGE_SUBSYSTEM_WINDOWS_CUI, pe.IMAGE_SUBSYSTEM_WINDOWS_GUI)
     begin = after.sections[-1].begin
     assert finished[begin : begin + 17] == b"../lib/tool.exe\0\0"
     same = finished_launcher(path, "bin/x.exe", "y.exe")

@@ -11,16 +11,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from lib.deflate.library import (
-    BLOCK_BYTES,
-    FINAL_BLOCK,
-    SMALLEST,
-    InflateError,
-    blocks,
-    crc32,
-    deflate_block,
-    inflate,
-)
+from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, InflateError, blocks, crc32, deflate_block, inflate
 from lib.wheel.output_file import Output
 
 #: The polynomial, bits reversed, as zlib has it.

@@ -32,10 +32,7 @@ UNKNOWN = "is not a version that PEP 440 knows; expected one like 7.10.0, 7.10.0
 @pytest.mark.parametrize(
     ("version", "error"),
     [
-        (
-            "7.10.0-dev0",
-            "'7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set `version` to that",
-        ),
+        ("7.10.0-dev0", "'7.10.0-dev0' is not in normal form; expected '7.10.0.dev0'. Set `version` to that"),
         ("v7.10.0", "'v7.10.0' is not in normal form; expected '7.10.0'. Set `version` to that"),
         ("7.10.00", "'7.10.00' is not in normal form; expected '7.10.0'. Set `version` to that"),
         ("banana", f"'banana' {UNKNOWN}"),

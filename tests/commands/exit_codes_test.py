@@ -85,18 +85,8 @@ CASES: tuple[Case, ...] = (
     ("rocm-wheels split", CANNOT_RUN, "not a GPU target", lambda at: [at.fat, "--targets=gfx", f"--output={at.out}"]),
     (REQUIRE, OK, "acme-1.0+sdk", lambda at: [at.user, f"--sdk={at.sdk}", f"--output={at.out}"]),
     (REQUIRE, FOUND, "none of its", lambda at: [at.plain, f"--sdk={at.sdk}", f"--output={at.out}"]),
-    (
-        REQUIRE,
-        CANNOT_RUN,
-        "no such file",
-        lambda at: [at.absent, f"--sdk={at.sdk}", f"--output={at.out}"],
-    ),
-    (
-        REQUIRE,
-        CANNOT_RUN,
-        "no such file",
-        lambda at: [at.user, f"--sdk={at.absent}", f"--output={at.out}"],
-    ),
+    (REQUIRE, CANNOT_RUN, "no such file", lambda at: [at.absent, f"--sdk={at.sdk}", f"--output={at.out}"]),
+    (REQUIRE, CANNOT_RUN, "no such file", lambda at: [at.user, f"--sdk={at.absent}", f"--output={at.out}"]),
     (
         REQUIRE,
         CANNOT_RUN,

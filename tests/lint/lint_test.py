@@ -48,15 +48,7 @@ def test_mypy(folders: tuple[str, ...], tmp_path: Path) -> None:
 
 
 def test_shellcheck() -> None:
-    lint(
-        "shellcheck",
-        "--severity=style",
-        "--external-sources",
-        "bazelw",
-        "tools/bazel",
-        ".ci/run",
-        *sources(".sh"),
-    )
+    lint("shellcheck", "--severity=style", "--external-sources", "bazelw", "tools/bazel", ".ci/run", *sources(".sh"))
 
 
 def test_zizmor() -> None:

@@ -25,10 +25,7 @@ FOLDERS: Final = ("rules", "tools/actions", "tools/fetch/catalog", "lib", "wheel
 #: Where ROCm is what it is about.
 ROCM: Final = ("rules/private/rocm/", "wheels/distribution/", "wheels/require_sdk/rocm.py")
 #: Programs whose messages still have one of the phrases; the list must shrink with them.
-STUMBLING: Final = {
-    "tools/actions/plan/forwarders.py",
-    "tools/actions/platform_tag/tool.py",
-}
+STUMBLING: Final = {"tools/actions/plan/forwarders.py", "tools/actions/platform_tag/tool.py"}
 #: Files that say something of ROCm, or of this project alone -> why.
 EXCEPTIONS: Final = {
     "rules/private/repositories/artifacts_directory.bzl": "variables of rocm.artifacts",

@@ -5,25 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.pipeline.file_rules import (
-    has_code,
-    is_form,
-    kept_code,
-    loads,
-    matches,
-    named_targets,
-)
-from tests.pipeline.sdk import (
-    Content,
-    Directory,
-    Elf,
-    File,
-    Form,
-    Node,
-    Other,
-    Package,
-    Sdk,
-)
+from tests.pipeline.file_rules import has_code, is_form, kept_code, loads, matches, named_targets
+from tests.pipeline.sdk import Content, Directory, Elf, File, Form, Node, Other, Package, Sdk
 
 #: The kind of refusal that comes last: when all is packed, and before the wheel is linked.
 OTHER_CPU = "another CPU than the tag's"

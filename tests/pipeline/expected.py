@@ -13,23 +13,8 @@ from pathlib import Path
 
 from tests.pipeline.expectation import OTHER_CPU, REFUSALS, Expected, Tree, all_nodes, is_foreign, parents
 from tests.pipeline.expected_runtime import expect_runtime
-from tests.pipeline.file_rules import (
-    is_broken,
-    is_form,
-    matches,
-    same_bytes,
-)
-from tests.pipeline.sdk import (
-    Data,
-    Directory,
-    File,
-    Form,
-    Link,
-    Node,
-    Other,
-    Package,
-    Sdk,
-)
+from tests.pipeline.file_rules import is_broken, is_form, matches, same_bytes
+from tests.pipeline.sdk import Data, Directory, File, Form, Link, Node, Other, Package, Sdk
 
 #: Bytes of a file that no generated file reaches.
 ALWAYS_SMALL = 16 << 20

@@ -16,19 +16,7 @@ from tests.pipeline.file_rules import (
     soname_of,
     split_version,
 )
-from tests.pipeline.sdk import (
-    SCRIPTS,
-    TORN,
-    Content,
-    Data,
-    Directory,
-    Elf,
-    File,
-    Link,
-    Node,
-    Other,
-    Slice,
-)
+from tests.pipeline.sdk import SCRIPTS, TORN, Content, Data, Directory, Elf, File, Link, Node, Other, Slice
 
 
 def _expect_code(expected: Expected, declared: Slice, path: str, content: Content) -> None:

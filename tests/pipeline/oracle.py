@@ -31,18 +31,7 @@ from lib.wheel.devel_tree import DevelTree
 from tests.pipeline.expectation import OTHER_CPU, REFUSALS, Expected, Shipped, Tree
 from tests.pipeline.file_rules import DATA, has_code, is_form, kept_code, matches
 from tests.pipeline.package_reader import FindingError, bundles_of, normal, read_bundle, read_elf
-from tests.pipeline.sdk import (
-    SCRIPTS,
-    Content,
-    Directory,
-    Elf,
-    File,
-    Form,
-    Node,
-    Other,
-    Package,
-    Sdk,
-)
+from tests.pipeline.sdk import SCRIPTS, Content, Directory, Elf, File, Form, Node, Other, Package, Sdk
 
 #: Refusals of several lines.
 LONG = ("code for other GPUs", "torn", "name and code")

@@ -130,17 +130,9 @@ PLANTS = (
     Plant(
         "4",
         "a segment without bytes past the file's end is refused",
-        around(
-            Source,
-            "require",
-            lambda real, self, offset, size, what: real(self, offset, max(size, 1), what),
-        ),
+        around(Source, "require", lambda real, self, offset, size, what: real(self, offset, max(size, 1), what)),
     ),
-    Plant(
-        "4",
-        "what is excluded has to be readable",
-        around(inspect_tool, "file_facts", _refusing_damage),
-    ),
+    Plant("4", "what is excluded has to be readable", around(inspect_tool, "file_facts", _refusing_damage)),
     Plant(
         "6", "modes are taken as they are", instead(scan, "normal_mode", lambda mode: mode & 0o7777), check=by_variation
     ),
@@ -162,11 +154,7 @@ PLANTS = (
     Plant(
         "9", "a launcher to what nobody ships", instead(runtime, "_launchers_that_reach", lambda entries, *_: entries)
     ),
-    Plant(
-        "9",
-        "a launcher of a program that is not executable",
-        instead(runtime, "_check_started", lambda *_: None),
-    ),
+    Plant("9", "a launcher of a program that is not executable", instead(runtime, "_check_started", lambda *_: None)),
     Plant("9", "a script without its tool", around(link_tool, "console_scripts", _all_scripts)),
     Plant("10", "names of 255 bytes are too long when escaped", instead(names, "PART_MAX", 255), within=1500),
     Plant("plan", "a link is followed once", instead(prefix, "MAX_LINKS", 1)),
@@ -198,16 +186,10 @@ PLANTS = (
     ),
     Plant("5", "a licence text twice", around(link_tool, "license_paths", lambda real, *args: real(*args) * 2)),
     Plant(
-        "link",
-        "a licence text is left out",
-        around(link_tool, "license_paths", lambda real, *args: real(*args)[:-1]),
+        "link", "a licence text is left out", around(link_tool, "license_paths", lambda real, *args: real(*args)[:-1])
     ),
     Plant("devel", "links are one level short", around(devel, "_sibling", lambda real, *args: real(*args)[3:])),
-    Plant(
-        "devel",
-        "links to what is not in the tree are kept",
-        instead(devel, "_led", lambda entry, *_: entry),
-    ),
+    Plant("devel", "links to what is not in the tree are kept", instead(devel, "_led", lambda entry, *_: entry)),
     Plant(
         "thin",
         "features of code do not count",

@@ -14,19 +14,7 @@ from hypothesis import strategies as st
 
 from lib.device.model import Pointer
 from lib.elf import constants as c
-from tests.pipeline.sdk import (
-    NAMED_TARGETS,
-    SPIRV,
-    TORN,
-    Data,
-    Directory,
-    Elf,
-    File,
-    Form,
-    Link,
-    Node,
-    Other,
-)
+from tests.pipeline.sdk import NAMED_TARGETS, SPIRV, TORN, Data, Directory, Elf, File, Form, Link, Node, Other
 
 
 def chosen(*strategies: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
@@ -232,10 +220,7 @@ GROUPS = (
 #: Of SDKs with packages per GPU target.
 THIN_GROUPS = (
     st.builds(
-        lambda form, targets: {
-            "lib/k/K_gfx906.co": File(Other(form, targets)),
-            "lib/k/K.co": Link("K_gfx906.co"),
-        },
+        lambda form, targets: {"lib/k/K_gfx906.co": File(Other(form, targets)), "lib/k/K.co": Link("K_gfx906.co")},
         st.sampled_from((Form.BUNDLE, Form.FAT_LIBRARY)),
         st.sampled_from((("gfx906",), ("gfx906", "gfx9-generic"), ("gfx906", "gfx1030"))),
     ),

@@ -168,11 +168,7 @@ def test_copies_can_be_left_out(tmp_path: Path, capsys: pytest.CaptureFixture[st
     ],
 )
 def test_copies_that_stay_for_a_reason(
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    files: dict[str, bytes],
-    options: tuple[str, ...],
-    reason: str,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], files: dict[str, bytes], options: tuple[str, ...], reason: str
 ) -> None:
     assert run(tmp_path, Sample({**BUNDLES.files, **files}, name="acme"), "--drop-bundled", *options) == 0
     assert f"stays: {reason}\n" in capsys.readouterr().out
@@ -257,8 +253,7 @@ def test_packages_for_several_gpus(tmp_path: Path, capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("version", "files"),
-    [("1.0+gfx110x.all", {}), ("1.0", {"acme/x_gfx1100.co": b"x", "acme/x_gfx1101.co": b"x"})],
+    ("version", "files"), [("1.0+gfx110x.all", {}), ("1.0", {"acme/x_gfx1100.co": b"x", "acme/x_gfx1101.co": b"x"})]
 )
 def test_packages_for_several_families(tmp_path: Path, version: str, files: dict[str, bytes]) -> None:
     sdk(tmp_path, CORE, math_for("gfx110X_all"), math_for("gfx94X_dcgpu", 1000))

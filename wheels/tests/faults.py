@@ -31,13 +31,7 @@ FAULTS: list[Fault] = []
 
 
 def fault(
-    rule: str,
-    name: str,
-    wheel: str = "",
-    file: str = "",
-    *,
-    target: str = "",
-    released: bool = False,
+    rule: str, name: str, wheel: str = "", file: str = "", *, target: str = "", released: bool = False
 ) -> Callable[[Callable[[EditedSet], None]], Callable[[EditedSet], None]]:
     """Declare a fault; the function that is decorated plants it."""
 

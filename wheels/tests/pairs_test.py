@@ -84,9 +84,7 @@ def test_a_group_of_the_thin_layout_has_no_more(tmp_path: Path) -> None:
     """The selector tells the layout: there a package for a family is sliced as well."""
     name = "rocm_sdk_libraries_gfx110X_all"
     made = small_wheel(name, {f"_{name}/liba.so": fat("liba.so", [offload_bundle(["gfx1100", "gfx942"])])}, LINUX)
-    packages = {
-        "libraries": {"distribution": "rocm-sdk-libraries-{target}", "tree": "_rocm_sdk_libraries_{target}"},
-    }
+    packages = {"libraries": {"distribution": "rocm-sdk-libraries-{target}", "tree": "_rocm_sdk_libraries_{target}"}}
     known = {"version": "1.0", "targets": ["gfx110X-all"], "default_target": "gfx110X-all", "packages": packages}
     for layout, expected in (("thin", ["D107"]), ("family", [])):
         text = json.dumps(known | {"layout": layout}).encode()

@@ -8,10 +8,4 @@ def initialize():
     """Check the installed ROCm and load its libraries; raises what rocm_sdk.initialize_process raises."""
     import rocm_sdk
 
-    rocm_sdk.initialize_process(
-        preload_shortnames=[
-            "rocblas",
-        ],
-        check_version="7.10.*",
-        fail_on_version_mismatch=False,
-    )
+    rocm_sdk.initialize_process(preload_shortnames=["rocblas"], check_version="7.10.*", fail_on_version_mismatch=False)

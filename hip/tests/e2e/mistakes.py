@@ -55,7 +55,7 @@ IN_MODULES = (
                 f'bazel_dep(name = "{name}")\nlocal_path_override(module_name = "{name}", path = "{name}")\n'
                 for name in ("near", "far")
             )
-            + "UNUSED = dict(\n",
+            + "UNUSED = dict(\n"
         },
         files={f"{name}/MODULE.bazel": MODULE.format(name=name) for name in ("near", "far")}
         | {f"{name}/BUILD.bazel": "" for name in ("near", "far")},
@@ -82,10 +82,7 @@ IN_MODULES = (
     ),
     Mistake(
         "a GPU of another vendor",
-        (
-            'hip.sdk: targets: there is no GPU target or family "sm_90"; expected names',
-            "Change `targets`",
-        ),
+        ('hip.sdk: targets: there is no GPU target or family "sm_90"; expected names', "Change `targets`"),
         module={TARGETS: 'targets = [\n        "sm_90",'},
     ),
     Mistake(

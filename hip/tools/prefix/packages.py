@@ -157,12 +157,7 @@ def _package(name: str, export: Export, reader: "_LibraryReader") -> Package:
         else:
             absent.append(target.name)
     return Package(
-        name,
-        tuple(libraries),
-        tuple(export.dependencies),
-        tuple(dict.fromkeys(notes)),
-        tuple(absent),
-        export.is_read,
+        name, tuple(libraries), tuple(export.dependencies), tuple(dict.fromkeys(notes)), tuple(absent), export.is_read
     )
 
 

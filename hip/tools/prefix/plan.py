@@ -242,11 +242,7 @@ class _Planner:
             data = sorted({pattern for path in files for pattern in self._files.data(path)})
             data_for = self._device_data.readers(data)
             planned[name] = replace(
-                target,
-                needed=tuple(sorted(needed)),
-                linked=tuple(sorted(linked)),
-                data=tuple(data),
-                data_for=data_for,
+                target, needed=tuple(sorted(needed)), linked=tuple(sorted(linked)), data=tuple(data), data_for=data_for
             )
             named[name] = linked.union(*(named[dep] for dep in target.deps), {own} - {""})
             covered[name] = inherited | needed | named[name]

@@ -131,8 +131,7 @@ def closing(*closed: str) -> Callable[[object, int], bool]:
 
 
 @pytest.mark.parametrize(
-    ("closed", "named"),
-    [(("kfd",), "{0}/dev/kfd"), (("kfd", "renderD128"), "{0}/dev/kfd, {0}/dev/dri/renderD128")],
+    ("closed", "named"), [(("kfd",), "{0}/dev/kfd"), (("kfd", "renderD128"), "{0}/dev/kfd, {0}/dev/dri/renderD128")]
 )
 def test_devices_may_be_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closed: tuple[str, ...], named: str

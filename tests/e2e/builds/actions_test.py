@@ -57,12 +57,7 @@ def test_a_header_changed(sdk: Sdk) -> None:
     """
     sdk.write("blas_dev_generic/stage/include/blas.h", b"long blas(void); /* another size */\n")
     ran = sdk.build()
-    assert_ran(
-        ran,
-        RocmPack=["devel"],
-        RocmSbom=["devel_wheel"],
-        RocmLink=["devel_wheel"],
-    )
+    assert_ran(ran, RocmPack=["devel"], RocmSbom=["devel_wheel"], RocmLink=["devel_wheel"])
     assert "blas_dev_generic/small" in ran.ran("RocmPack")[0].output
 
 
@@ -123,11 +118,7 @@ def test_a_big_file_changed(sdk: Sdk) -> None:
     sdk.write("core-hip_lib_generic/stage/lib/libcompiler.so.1", library("libcompiler.so.1", tail=changed))
     ran = sdk.build()
     assert_ran(
-        ran,
-        RocmInspect=["core-hip_lib_generic"],
-        RocmPack=["core"],
-        RocmSbom=["core_wheel"],
-        RocmLink=["core_wheel"],
+        ran, RocmInspect=["core-hip_lib_generic"], RocmPack=["core"], RocmSbom=["core_wheel"], RocmLink=["core_wheel"]
     )
     for action in ran.ran("RocmPack") + ran.ran("RocmInspect"):
         assert "core-hip_lib_generic/big/stage/lib/libcompiler.so.1" in action.output
@@ -136,12 +127,7 @@ def test_a_big_file_changed(sdk: Sdk) -> None:
 def test_only_the_version_changed(sdk: Sdk) -> None:
     """Distributions are put together anew from what is packed."""
     ran = sdk.build(f"--//packaging:version=7.11.0.dev{RUN}")
-    assert_ran(
-        ran,
-        RocmSbom=WHEELS,
-        RocmLink=WHEELS,
-        RocmSdist=["rocm_sdist"],
-    )
+    assert_ran(ran, RocmSbom=WHEELS, RocmLink=WHEELS, RocmSdist=["rocm_sdist"])
     sdk.build()  # for the tests that follow
 
 

@@ -74,15 +74,9 @@ CHANGES: dict[str, tuple[Change, set[str]]] = {
     "//hip:host_copt": (option("--//hip:host_copt=-ffast-math"), set()),
     "//rules/settings:compression": (option("--//rules/settings:compression=small"), PACKED | LAYERS),
     "//rules/settings:devel_archive": (option("--//rules/settings:devel_archive=tar"), LINKED | LAYERS),
-    "//packaging:image_install_scheme": (
-        option("--//packaging:image_install_scheme=//examples/packages:venv"),
-        LAYERS,
-    ),
+    "//packaging:image_install_scheme": (option("--//packaging:image_install_scheme=//examples/packages:venv"), LAYERS),
     "//packaging:issues_url": (option("--//packaging:issues_url=https://example.com"), VERSION),
-    "//packaging:platform_tag": (
-        option("--//packaging:platform_tag=manylinux_2_28_x86_64"),
-        PLATFORM_TAG | LAYERS,
-    ),
+    "//packaging:platform_tag": (option("--//packaging:platform_tag=manylinux_2_28_x86_64"), PLATFORM_TAG | LAYERS),
     "//packaging:windows_platform_tag": (option("--//packaging:windows_platform_tag=win_arm64"), PLATFORM_TAG),
     "//packaging:version": (option("--//packaging:version=9.9"), VERSION),
     "//packaging:version_kind": (option("--//packaging:version_kind=release"), VERSION),

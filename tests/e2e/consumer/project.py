@@ -12,27 +12,18 @@ from tests.e2e.testing.builds import copy_workspace
 CONSUMER = "tests/e2e/consumer/acme"
 #: The same artifacts as //sdk has, in a directory: where each file comes from, and the texts of links.
 FILES = {
-    "math_dev_generic": {
-        "include/sdk/math.h": "sdk/math.h",
-        "math/lib64/libacme_math.so": "libacme_math.so.1",
-    },
+    "math_dev_generic": {"include/sdk/math.h": "sdk/math.h", "math/lib64/libacme_math.so": "libacme_math.so.1"},
     "math_lib_generic": {
         "math/lib64/libacme_math.so.1": "libacme_math.so.1.4.0",
         "math/lib64/libacme_math.so.1.4.0": "bazel-bin/sdk/libacme_math.so.1.4.0",
     },
-    "runtime_dev_generic": {
-        "include/sdk/base.h": "sdk/base.h",
-        "runtime/lib64/libacme_base.so": "libacme_base.so.2",
-    },
+    "runtime_dev_generic": {"include/sdk/base.h": "sdk/base.h", "runtime/lib64/libacme_base.so": "libacme_base.so.2"},
     "runtime_lib_generic": {
         "runtime/lib64/libacme_base.so.2": "libacme_base.so.2.0.1",
         "runtime/lib64/libacme_base.so.2.0.1": "bazel-bin/sdk/libacme_base.so.2.0.1",
         "share/licenses/acme/LICENSE": "./LICENSE",
     },
-    "tools_run_generic": {
-        "math/bin/acme-calc": "bazel-bin/sdk/acme-calc",
-        "math/bin/acme-sum": "acme-calc",
-    },
+    "tools_run_generic": {"math/bin/acme-calc": "bazel-bin/sdk/acme-calc", "math/bin/acme-sum": "acme-calc"},
 }
 
 

@@ -32,10 +32,7 @@ STEPS = ("wheels", "tests", "consumer", "pip")
 CONSUMER, PIP = "tests/e2e/consumer/acme", "examples/pip_parse"
 SETTINGS = "@@rules_python+//python/config_settings"
 #: What every project needs where nothing is fetched from GitHub: here, rules_python would fetch an interpreter.
-COMMON = (
-    "common --incompatible_use_plus_in_repo_names",
-    f"build --{SETTINGS}:exec_tools_toolchain=disabled",
-)
+COMMON = ("common --incompatible_use_plus_in_repo_names", f"build --{SETTINGS}:exec_tools_toolchain=disabled")
 #: The one dependency of a module that Bazel 7 has built in.
 LOCAL_CONFIG_PLATFORM = 'bazel_dep(name = "platforms", version = "0.0.7")'
 #: The machine's interpreter, in the words of rules_python 2, for a project without our rules.

@@ -100,11 +100,7 @@ class Server:
 
 @contextmanager
 def running(
-    name: str,
-    command: Sequence[object],
-    port: int,
-    directory: Path,
-    environment: Mapping[str, str] | None = None,
+    name: str, command: Sequence[object], port: int, directory: Path, environment: Mapping[str, str] | None = None
 ) -> Iterator[Path]:
     """Run a server that listens on a port; yield the file with what it prints."""
     log = directory / f"{name}.log"

@@ -129,9 +129,7 @@ def ask(scratch: Path, rules: Path | None) -> dict[str, dict[str, str]]:
             "pip": ask_pip(programs / "python", wheels, targets["pip"]),
             "uv": ask_uv(programs, [str(wheel) for wheel in wheels], targets["uv"]),
             "uv-http": ask_uv(
-                programs,
-                [f"acme @ {address}{wheel.parent.name}/{wheel.name}" for wheel in wheels],
-                targets["uv-http"],
+                programs, [f"acme @ {address}{wheel.parent.name}/{wheel.name}" for wheel in wheels], targets["uv-http"]
             ),
         }
     found = {

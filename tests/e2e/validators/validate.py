@@ -37,12 +37,7 @@ def commands(wheel: Path, tools: Tools, scratch: Path) -> Iterator[tuple[str, tu
     yield "unzip", ("unzip", "-tqq", wheel)
     yield (
         "check-wheel-contents",
-        (
-            tools.programs / "check-wheel-contents",
-            "--config",
-            HERE / "check_wheel_contents.toml",
-            wheel,
-        ),
+        (tools.programs / "check-wheel-contents", "--config", HERE / "check_wheel_contents.toml", wheel),
     )
     yield from publishing_commands(wheel, tools)
     yield "wheel unpack", (tools.programs / "wheel", "unpack", "--dest", scratch / "wheel unpack", wheel)

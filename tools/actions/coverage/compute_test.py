@@ -81,10 +81,7 @@ def test_an_archive_says_which_library_its_code_was_split_off() -> None:
         link("lib/librocblas.so.5", "librocblas.so.5.2"),
     )
     split_off = artifact("blas_lib_gfx942", replace(archive, facts=replace(archive.facts, archive=codes)))
-    assert covered(generic, split_off) == {
-        ".kpack/": ("gfx942",),
-        "lib/librocblas.so.5": ("gfx942", "gfx942:xnack+"),
-    }
+    assert covered(generic, split_off) == {".kpack/": ("gfx942",), "lib/librocblas.so.5": ("gfx942", "gfx942:xnack+")}
 
 
 def test_what_could_not_be_read_is_said() -> None:

@@ -137,11 +137,7 @@ def _targets(found: Found, facts: Facts, artifact_target: str | None, known: tup
 # The coverage table as text: a row for each library, a column for each target.
 
 PLAIN, FEATURES, NONE = "x", "f", "."
-LEGEND = {
-    PLAIN: "has code",
-    FEATURES: "only with features, such as gfx90a:xnack+",
-    NONE: "has none",
-}
+LEGEND = {PLAIN: "has code", FEATURES: "only with features, such as gfx90a:xnack+", NONE: "has none"}
 _PREFIX = "gfx"
 
 

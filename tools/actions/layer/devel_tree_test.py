@@ -73,11 +73,7 @@ class Sdk:
     def layer(self, name: str, *options: str) -> dict[str, tarfile.TarInfo]:
         """Make a layer of the devel package; return its members."""
         top = self.directory
-        arguments = [
-            "--label=//:devel",
-            f"--wheel={self.devel}",
-            f"--layer={top}/{name}",
-        ]
+        arguments = ["--label=//:devel", f"--wheel={self.devel}", f"--layer={top}/{name}"]
         arguments += [f"--site-packages={SITE}", "--scripts=usr/local/bin", "--python=/usr/bin/python3"]
         assert main([*arguments, "--devel", f"--beside={self.core}", *options]) == 0
         with tarfile.open(top / name) as archive:
@@ -125,11 +121,7 @@ def unpacked(directory: Path, *layers: Path) -> Path:
 
 def test_a_program_is_copied_and_all_names_have_the_bytes_of_the_files(sdk: Sdk, tmp_path: Path) -> None:
     sdk.layer("layer")
-    for_core = [
-        "--label=//:core",
-        f"--wheel={sdk.core}",
-        f"--layer={tmp_path}/core",
-    ]
+    for_core = ["--label=//:core", f"--wheel={sdk.core}", f"--layer={tmp_path}/core"]
     assert main([*for_core, f"--site-packages={SITE}", "--scripts=bin", "--python=/usr/bin/python3"]) == 0
     tree = unpacked(tmp_path / "image", tmp_path / "core", tmp_path / "layer") / "_devel"
     assert (tree / "bin/clang++").read_bytes() == (tree / "bin/clang").read_bytes() == CLANG
@@ -213,10 +205,7 @@ def test_other_wheels_are_refused(sdk: Sdk, tmp_path: Path, capsys: pytest.Captu
     archived = wheel(tmp_path, "archived", {**sdk.files, "devel/_devel.tar": (b"", 0o644)})
     said = {
         (sdk.core, sdk.core): "0 manifests .devel_links/devel.json; expected one. Build the wheel again",
-        (
-            archived,
-            sdk.core,
-        ): "devel/_devel.tar has the tree; expected files. Build the wheel without an archive",
+        (archived, sdk.core): "devel/_devel.tar has the tree; expected files. Build the wheel without an archive",
     }
     for (sdk.devel, sdk.core), words in said.items():
         with pytest.raises(AssertionError):

@@ -24,13 +24,7 @@ from lib.wheel.metadata_writer import entry_points_text
 from lib.wheel.output_file import Output
 from lib.wheel.wheel_writer import ZipArchive, text_member, write_wheel
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
-from tools.actions.layer.tool import (
-    GZIP_HEADER,
-    archive_runs,
-    main,
-    trailer,
-    write_layer,
-)
+from tools.actions.layer.tool import GZIP_HEADER, archive_runs, main, trailer, write_layer
 
 SCHEME = InstallScheme("usr/lib/python3/dist-packages", "usr/local/bin", "/usr/bin/python3")
 INFO = "acme-1.0.dist-info"

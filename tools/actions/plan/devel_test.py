@@ -207,11 +207,7 @@ def test_files_of_packages_per_target_are_left_out() -> None:
     family = Definition("libraries_gfx94X", "runtime", "_libraries_gfx94X", per_target=True)
     chain = plan(family, *CHAIN)
     planned = entries(file("lib/kernels.co"), *CHAIN, builds_on=(device, chain))
-    assert outcome(planned["lib/kernels.co"]) == (
-        Treatment.DROP,
-        "linked to device_gfx942, if that is installed",
-        None,
-    )
+    assert outcome(planned["lib/kernels.co"]) == (Treatment.DROP, "linked to device_gfx942, if that is installed", None)
     assert planned["lib/liba.so.1"].treatment is Treatment.DROP
     assert planned["lib/liba.so"].target == "liba.so.1"
     assert planned["lib/liba.so.1.2"].target == "liba.so.1"

@@ -54,11 +54,7 @@ def test_soname_chain() -> None:
         "liba.so.1",
     )
     content = planned["lib/liba.so.1"]
-    assert outcome(content) == (
-        Treatment.COPY_OF_LINK,
-        "link whose name is the library's SONAME; RPATH extended",
-        None,
-    )
+    assert outcome(content) == (Treatment.COPY_OF_LINK, "link whose name is the library's SONAME; RPATH extended", None)
     assert (content.source, content.mode) == ("core_lib_generic/stage/lib/liba.so.1.2", "0755")
     assert content.rpath == ("$ORIGIN", "$ORIGIN/llvm/lib")
     assert outcome(planned["lib/liba.so"]) == (
@@ -379,11 +375,7 @@ def test_plan_says_why_a_file_gets_no_rpath() -> None:
     assert static.facts
     found = replace(static, facts=replace(static.facts, refusal="there is no dynamic section"))
     entry = only(CORE, found)
-    assert outcome(entry) == (
-        Treatment.KEEP,
-        "regular file (elf-program); no RPATH: there is no dynamic section",
-        None,
-    )
+    assert outcome(entry) == (Treatment.KEEP, "regular file (elf-program); no RPATH: there is no dynamic section", None)
     assert entry.rpath is None
 
 

@@ -13,17 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lib.common.program import ToolError, read_document
-from lib.plan.model import (
-    COPIES,
-    LIBRARY,
-    PE_LIBRARY,
-    PE_PROGRAM,
-    PROGRAM,
-    Entry,
-    Plan,
-    Treatment,
-    matches,
-)
+from lib.plan.model import COPIES, LIBRARY, PE_LIBRARY, PE_PROGRAM, PROGRAM, Entry, Plan, Treatment, matches
 from lib.wheel.platform_policy import WINDOWS_MACHINES
 from tools.actions.plan.rpath import directory_of
 

@@ -12,15 +12,7 @@ from lib.common.arguments import run_program
 from lib.common.program import ToolError, named, note, read_document, write_document
 from lib.plan.model import Plan
 from lib.wheel.platform_policy import MACHINES, WINDOWS_MACHINES, Policy, Promise, policies_of, promises
-from tools.actions.platform_tag.needs import (
-    Libraries,
-    Need,
-    Needs,
-    TagReport,
-    collect,
-    has_linked,
-    read_linked,
-)
+from tools.actions.platform_tag.needs import Libraries, Need, Needs, TagReport, collect, has_linked, read_linked
 
 
 @dataclass(frozen=True)

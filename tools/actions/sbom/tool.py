@@ -204,11 +204,7 @@ def required_component(text: str) -> Component:
 
 
 def document(
-    project: Project,
-    contents: list[Contents],
-    archives: Mapping[str, str],
-    origins: Mapping[str, Origin],
-    seconds: int,
+    project: Project, contents: list[Contents], archives: Mapping[str, str], origins: Mapping[str, Origin], seconds: int
 ) -> str:
     """Return the document as JSON text.
 

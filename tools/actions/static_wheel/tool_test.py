@@ -29,11 +29,7 @@ EXTRAS = ["devel=rocm-sdk-devel==7.10.0", "device-all=a==7.10.0", "device-all=b=
 
 
 def build(
-    directory: Path,
-    version: str = "7.10.0",
-    extras: list[str] = EXTRAS,
-    name: str = NAME,
-    options: Iterable[str] = (),
+    directory: Path, version: str = "7.10.0", extras: list[str] = EXTRAS, name: str = NAME, options: Iterable[str] = ()
 ) -> int:
     directory.mkdir()
     arguments = ["--label=//:rocm", f"--wheel={directory}/{name}", "--console-script=rocm-sdk=rocm_sdk.cli:main"]

@@ -5,13 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from develop.testing.planted_archives import (
-    COMPRESS,
-    file,
-    link,
-    manifest,
-    plant,
-)
+from develop.testing.planted_archives import COMPRESS, file, link, manifest, plant
 from tools.fetch.catalog import one_archive
 
 SUFFIXES = sorted(COMPRESS)

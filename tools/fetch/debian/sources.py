@@ -179,9 +179,7 @@ def with_suite(source: AptSource, distribution: str, wanted: str) -> AptSource:
     if wanted in ROLLING:
         pockets &= {""}
     return replace(
-        source,
-        suites=tuple(wanted + name for name in POCKETS if name in pockets),
-        components=COMPONENTS[distribution],
+        source, suites=tuple(wanted + name for name in POCKETS if name in pockets), components=COMPONENTS[distribution]
     )
 
 

@@ -36,14 +36,7 @@ class PackageSelection:
     optional: tuple[str, ...] = ()
 
 
-_RUNTIME = (
-    "hipcc",
-    "libamd-comgr-dev",
-    "libamdhip64-dev",
-    "libhsa-runtime-dev",
-    "rocm-smi",
-    "rocminfo",
-)
+_RUNTIME = ("hipcc", "libamd-comgr-dev", "libamdhip64-dev", "libhsa-runtime-dev", "rocm-smi", "rocminfo")
 _SMALL_LIBRARIES = ("libhipfft-dev", "libhiprand-dev", "librocfft-dev", "librocrand-dev")
 _BIG_LIBRARIES = (
     # Of AMD SMI the library only: its program needs Python libraries of the system.

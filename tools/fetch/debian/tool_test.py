@@ -22,13 +22,7 @@ PACKAGES = {
 
 def described(name: str) -> dict[str, str]:
     """Return what the index would say of a package."""
-    return {
-        "name": name,
-        "version": "1:1.0-1",
-        "source": name,
-        "architecture": "amd64",
-        "sha256": "0" * 64,
-    }
+    return {"name": name, "version": "1:1.0-1", "source": name, "architecture": "amd64", "sha256": "0" * 64}
 
 
 @pytest.fixture

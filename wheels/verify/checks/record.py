@@ -26,10 +26,7 @@ UNLISTED = Rule(
     remedy=REMEDY,
 )
 ABSENT = Rule(
-    "W203",
-    "RECORD lists a file that is not there",
-    why="Installers that verify the wheel refuse it.",
-    remedy=REMEDY,
+    "W203", "RECORD lists a file that is not there", why="Installers that verify the wheel refuse it.", remedy=REMEDY
 )
 CHANGED = Rule(
     "W204",
