@@ -26,7 +26,6 @@ _SOURCES = CATALOG_SOURCES + [Label("//hip/tools:prefix/" + name) for name in [
 ]] + [
     Label("//lib/wheel:devel_tree.py"),
     Label("//tools/fetch:debian/table.py"),
-    Label("//lib/common:program.py"),
     Label("//lib/gpus:target_id.py"),
     Label("//lib/gpus:paths.py"),
 ] + [Label("//lib/elf:" + name) for name in [
