@@ -377,7 +377,7 @@ def _link(run: _Build, package: Package) -> Wheel:
     arguments += [f"--license-pattern={pattern}" for pattern in run.sdk.settings.license_patterns]
     if package.kind == "devel":
         archive = run.sdk.settings.devel_archive
-        arguments += [f"--devel={archive}", f"--import-name={package.import_name}", "--threads=2"]
+        arguments += [f"--devel={archive}", f"--import-name={package.import_name}"]
     elif run.sdk.settings.scripts and package.kind == "runtime":
         texts["console_scripts.json"] = json.dumps([{"script": name, "path": path} for name, path in SCRIPTS.items()])
         (place / "console_scripts.json").write_text(texts["console_scripts.json"], encoding="utf-8")

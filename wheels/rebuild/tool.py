@@ -207,8 +207,14 @@ def _rebuild(path: Path, statement: Statement, clone: Clone) -> bool:
         print(f"{path.name}: other bytes; these members differ:")
         print("\n".join(f"  {line}" for line in compare_members(path, built)))
     if causes:
-        print("These inputs differ:" if not is_same else "These inputs differ, which has changed nothing:")
+        print(
+            "These inputs differ:"
+            if not is_same
+            else "These inputs differ, but in nothing that this distribution contains:"
+        )
         print("\n".join(f"  {line}" for line in causes))
+        if not is_same and statement.artifacts_variable and not clone.artifacts:
+            print("The workspace's own artifacts were used: name the directory of the release's with --artifacts")
     elif not is_same:
         print("All inputs are equal, so the build depends on something else. Report it, with both files")
     return is_same
@@ -238,6 +244,7 @@ def _work(given: Namespace, options: Sequence[str]) -> int:
     clone = Clone(given.workspace, given.artifacts, tuple(options))
     statements = {path: _verified(path, given) for path in given.files}
     same = [_rebuild(path, statement, clone) for path, statement in statements.items()]
+    print(f"{sum(same)} of {len(same)} have the same bytes")
     return OK if all(same) else FOUND
 
 
