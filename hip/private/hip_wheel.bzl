@@ -8,7 +8,7 @@ visibility(["//hip"])
 
 # What all targets share, and what goes on to sdk_requiring_wheel and to sdk_split_wheel. The rest is about the wheel.
 _COMMON = ["compatible_with", "features", "restricted_to", "tags", "target_compatible_with", "testonly"]
-_REQUIRING = ["allow_missing", "device", "externals", "leave", "local_version", "rewrite_record", "specifier", "take"]
+_REQUIRING = ["allow_missing", "device", "drop_bundled", "externals", "leave", "local_version", "rewrite_record", "specifier", "take"]
 _SPLITTING = ["rewrite_record", "shape", "whole"]
 
 def _taken(attributes, names):

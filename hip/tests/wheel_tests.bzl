@@ -35,11 +35,11 @@ def hip_wheel_test_suite(name):
     about = dict(sdk = [name + "_rocm.whl"], tags = ["manual"])
     whole = dict(about, abi_tag = "abi3", description = name + "_wheel.md", distribution = "own", files = {name + "_libown.so": "own/libown.so"}, license_expression = "MIT", python_tag = "cp312", summary = "Own", version = name + "_version")
     hip_wheel(name = name + "_thin", init_py = "own", leave = ["libc.*"], take = ["libhipfft.*"], targets = ["gfx90a"], **whole)
-    hip_wheel(name = name + "_fat", wheel = name + "_rocm.whl", **about)
+    hip_wheel(name = name + "_fat", drop_bundled = True, wheel = name + "_rocm.whl", **about)
     tested = {
         "thin": ("RocmSplitWheel", [name + "_thin.requiring"], ["--targets=gfx90a", "--compression=balanced"]),
         "thin.requiring": ("RocmRequireSdk", ["own-1.0-cp312-abi3-linux_x86_64.whl"], ["--init-py=own", "--take=libhipfft.*", "--leave=libc.*"]),
-        "fat": ("RocmRequireSdk", [name + "_rocm.whl"], []),
+        "fat": ("RocmRequireSdk", [name + "_rocm.whl"], ["--drop-bundled"]),
     }
     for target, (mnemonic, inputs, arguments) in tested.items():
         _wheel_test(name = "{}_{}_test".format(name, target), arguments = arguments, inputs = inputs, mnemonic = mnemonic, target_under_test = "{}_{}".format(name, target))

@@ -2,5 +2,5 @@
 
 visibility(["//rules/..."])
 
-# lib/pack has the levels of each; tests/lint compares.
+# lib/pack/segment.py has the levels of each, and tools/actions/pack/tool.py the names; tests/lint compares.
 COMPRESSIONS = ["balanced", "fast", "small"]

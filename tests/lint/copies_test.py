@@ -1,11 +1,14 @@
 """What has to be written in two languages says the same in both."""
 
 import re
+from typing import get_args, get_type_hints
 
 from lib.elf.platforms import CPUS
 from lib.pack.segment import LEVELS
 from lib.pe.constants import DLL_DIRECTORIES
+from lib.wheel.machines import platforms
 from tests.lint.workspace import WORKSPACE
+from tools.actions.pack.tool import Arguments
 from tools.fetch.catalog.names import ARCHIVES, COMPONENTS
 
 
@@ -29,6 +32,13 @@ def test_components_of_artifacts() -> None:
 
 def test_values_of_compression() -> None:
     assert set(LEVELS) == listed("rules/settings/compression.bzl", "COMPRESSIONS")
+    assert set(LEVELS) == set(get_args(get_type_hints(Arguments)["compression"]))
+
+
+def test_attributes_that_hip_wheel_passes_on() -> None:
+    """`sdk` and `init_py` are its own; `rewrite_record` is an attribute of both rules."""
+    requiring = listed("rules/private/new_wheels.bzl", "_OPTIONS") - {"init_py"} | {"rewrite_record"}
+    assert listed("hip/private/hip_wheel.bzl", "_REQUIRING") == requiring
 
 
 def test_directories_of_dlls() -> None:
@@ -36,8 +46,10 @@ def test_directories_of_dlls() -> None:
 
 
 def test_cpus() -> None:
-    platforms = {f"linux_{cpu.name}" for cpu in CPUS}
+    labels = {f"linux_{cpu.name}" for cpu in CPUS}
     options = (WORKSPACE / ".bazelrc").read_text(encoding="utf-8")
-    assert set(re.findall(r"--platforms=//:(linux_\w+)", options)) == platforms
+    assert set(re.findall(r"--platforms=//:(linux_\w+)", options)) == labels
     zig = (WORKSPACE / "rules/private/repositories/zig.bzl").read_text(encoding="utf-8")
-    assert set(re.findall(r'^    "(linux_\w+)": "', zig, re.MULTILINE)) == platforms
+    assert set(re.findall(r'^    "(linux_\w+)": "', zig, re.MULTILINE)) == labels
+    for cpu in CPUS:
+        assert platforms([f"a-1-py3-none-linux_{cpu.name}.whl"]) == {("Linux", cpu.name)}
