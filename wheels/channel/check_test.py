@@ -7,8 +7,9 @@ import pytest
 
 from develop.testing.channel_sample import LINUX, NOW, MemoryPlace, build, sdist, wheel, write
 from lib.common.command import FoundError
-from wheels.channel.change import change
+from wheels.channel.change import change, read_channel
 from wheels.channel.check import check
+from wheels.channel.complaints import complaints_about
 from wheels.channel.local_files import LocalFile, read_local
 from wheels.channel.model import Build, Channel, StreamState, from_json
 from wheels.channel.plan import GROW, ChannelChange, add
@@ -158,6 +159,14 @@ def test_two_wheels_for_one_tag(tmp_path: Path) -> None:
     assert said(place) == [
         f"same-tag: nightly: acme_core-1.0-1-{LINUX}.whl and acme_core-1.0-{LINUX}.whl both have the tag {LINUX}"
     ]
+
+
+def test_two_wheels_for_one_tag_concern_none_with_a_shorter_name(tmp_path: Path) -> None:
+    name, data = wheel("big_acme_core", "1.0")
+    place = channel_with(tmp_path, [(name.replace("-1.0-", "-1.0-1-"), data), (name, data), CORE])
+    channel, _ = read_channel(place)
+    assert complaints_about(channel, "nightly", [channel.files[CORE[0]]]) == []
+    assert [one.kind for one in complaints_about(channel, "nightly", [channel.files[name]])] == ["same-tag"]
 
 
 def test_wheel_variants_of_one_version_are_told_apart_by_their_labels(tmp_path: Path) -> None:

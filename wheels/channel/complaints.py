@@ -100,8 +100,12 @@ def _newest(channel: Channel, files: Mapping[str, str]) -> dict[tuple[str, str],
     return {(file.project, files[file.filename]): file for file in ordered}
 
 
-def same_tags(channel: Channel, name: str) -> Iterator[Complaint]:
-    """Look for wheels of one version with a tag in common: which one is installed is left to chance."""
+def same_tags(channel: Channel, name: str, about: Iterable[File]) -> Iterator[Complaint]:
+    """Look among some files for wheels that have a tag in common with another one of their version.
+
+    Which one is installed is left to chance.
+    """
+    names = {one.filename for one in about}
     seen: dict[tuple[str, str, Version, str], File] = {}
     for filename, directory in sorted(channel.streams[name].files.items()):
         file = channel.files[filename]
@@ -109,7 +113,7 @@ def same_tags(channel: Channel, name: str) -> Iterator[Complaint]:
             continue  # Of wheel variants, the label decides.
         for tag in sorted(map(str, tags_of(file.filename))):
             other = seen.setdefault((file.project, directory, file.version, tag), file)
-            if other is not file:
+            if other is not file and not names.isdisjoint([other.filename, file.filename]):
                 yield Complaint("same-tag", name, f"{other.filename} and {file.filename} both have the tag {tag}")
                 break
 
@@ -144,12 +148,11 @@ def complaints_about(
     What an owner still misses does not keep anybody from adding.
     """
     files = channel.listing(name) if added is None else added
-    names = [file.filename for file in files]
     return [
         *ownership(channel, name, (file.project for file in files)),
         *(owners_missing(channel, name) if added is None else ()),
         *circular(name, files),
         *unmet_requirements(channel, name, files),
         *(() if older else not_last(channel, name)),
-        *(one for one in same_tags(channel, name) if any(file in one.said for file in names)),
+        *same_tags(channel, name, files),
     ]

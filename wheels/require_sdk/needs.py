@@ -142,7 +142,7 @@ def file_needs(
             elif not is_system(name):
                 others.append(name)
                 if stem(base) in stems and base not in sdk.offered and not may_be_external(name):
-                    faults.append(f"{path} needs {name}, and the SDK has {stems[stem(name)]}")
+                    faults.append(f"{path} needs {name}, and the SDK has {stems[stem(base)]}")
         found.append(FileNeeds(path, linked, libraries, tuple(others)))
     if faults:
         raise ToolError(

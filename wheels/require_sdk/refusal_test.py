@@ -51,6 +51,10 @@ def acme(name: str, data: bytes) -> Sample:
             "built with another version of the SDK:\n  acme/new.so needs libhip.so.8, and the SDK has libhip.so.7\n",
         ),
         (
+            acme("acme/new.so", library(None, ["/opt/rocm.d/libhip-1a2b3c4d.so.8"])),
+            "acme/new.so needs /opt/rocm.d/libhip-1a2b3c4d.so.8, and the SDK has libhip.so.7\n",
+        ),
+        (
             acme("acme/new.so", library(None, ["libhip.so.7"], undefined=["_ZN4acme7unknownEv", "Py_None"])),
             "acme/new.so needs _ZN4acme7unknownEv, and none of libhip.so.7 has it",
         ),
