@@ -1,6 +1,6 @@
 """The CPUs that packages are made for, and the libraries that every Linux of glibc has, which no package has to bring.
 
-All that differs between CPUs is in their table: another CPU is another row.
+What differs in ELF and PE files is in their table; docs/built/how-to.md says where else a CPU is named.
 
 `TARGETS` of `rules/private/repositories/zig.bzl` and the configurations of `.bazelrc` name them, too;
 `tests/lint/copies_test.py` compares.

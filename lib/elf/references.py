@@ -1,7 +1,7 @@
 """Finds what refers to a range of addresses in a linked file, so that it can be updated when the range moves.
 
-These are relocations and, by `symbols.section_symbols`, symbols. What code computes from its own place (relative to the
-program counter) is not known here: the caller has to know that there is none.
+These are relocations and, by `dynamic_symbols.section_symbols`, symbols. What code computes from its own place
+(relative to the program counter) is not known here: the caller has to know that there is none.
 """
 
 import sys

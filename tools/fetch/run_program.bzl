@@ -54,7 +54,7 @@ def fetching_python(ctx, purpose, with_pip = False):
     return [python] + _UTF8
 
 def run_program(ctx, module, arguments, sources = [], timeout = 3600):
-    """Runs `main` of a Python module below `tools/`; fails with what it says if it fails.
+    """Runs `main` of a Python module of this project; fails with what it says if it fails.
 
     Args:
         ctx: a repository_ctx or module_ctx.

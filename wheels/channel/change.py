@@ -27,7 +27,7 @@ from wheels.channel.model import CHANNEL, JOURNAL, METADATA_SUFFIX, STORE, Chann
 from wheels.channel.place import Place
 from wheels.channel.plan import SHRINK, ChannelChange
 
-_ROOM: Final = Path(landing_page.__file__).parent
+_PAGE_FILES: Final = Path(landing_page.__file__).parent
 
 
 def read_channel(place: Place, new: Channel | None = None) -> tuple[Channel, str]:
@@ -55,7 +55,7 @@ def change(
         if made.after == channel:
             return made
         _send(place, made.uploads)  # Somebody may have deleted what was there.
-        if place.is_ordered:  # Whether there is an order.
+        if place.is_ordered:  # Raises ToolError if packages require each other: no order of pages would do.
             page_order((), [made.after.files[name] for name in made.names])
         lock.renew()
         place.write(JOURNAL, _journal(made), None)
@@ -141,7 +141,7 @@ def stream_pages(channel: Channel, name: str) -> dict[str, bytes]:
         selector = parse_selector(json.dumps(newest.selector), f"{name}: selector")
         own, url = [file.on_pages for file in channel.listing(name)], channel.url and f"{channel.url}{name}/"
         locks = {f"pylock.{one.name}.toml": lock_file(own, newest.files, one, url) for one in selector.targets}
-    style, script = ((_ROOM / one).read_text(encoding="utf-8") for one in ("page.css", "page.js"))
+    style, script = ((_PAGE_FILES / one).read_text(encoding="utf-8") for one in ("page.css", "page.js"))
     pages = site_pages(
         Site(f"{channel.title} {name}", style, script),
         [one for one in listed if isinstance(one, Distribution)],

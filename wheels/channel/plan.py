@@ -1,7 +1,7 @@
 """Computes what a channel becomes: pure functions from its state, so that `--dry-run` says what will happen.
 
-add(channel, "nightly", files, now)           a Change
-retire(channel, "nightly", 30 * DAY, 1, now)  a Change
+add(channel, "nightly", files, now)           a ChannelChange
+retire(channel, "nightly", 30 * DAY, 1, now)  a ChannelChange
 """
 
 import json
@@ -195,7 +195,6 @@ def _begin_to_leave(
     chosen = frozenset(file for one in old for file in one.files) - staying - stream.leaving.keys()
     wanted, lines = _needed(channel, name, chosen | stream.leaving.keys(), chosen)
     chosen -= wanted
-    # A list of wheel variants goes with them: before whatever they require.
     return replace(stream, leaving={**stream.leaving, **dict.fromkeys(chosen, now)}), lines
 
 

@@ -1,8 +1,8 @@
 """Debian's packages as artifacts: the program of the repository rule `debian`, run when that is fetched.
 
-The step `resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`, in
-order of which `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which
-packages each artifact is made from. Packages are ROCm's, or with `--plain` any SDK's. The program stands on the
+The step `resolve` asks apt what there is and writes `resolved.json`; `download` fetches these packages into `debs/`; of
+them, `lay-out` makes `artifacts/`, as a ROCm build leaves them, and `packages.json`: which versions of which packages
+each artifact is made from. Packages are ROCm's, or with `--plain` any SDK's. The program stands on the
 standard library, because it runs before anything is fetched.
 """
 

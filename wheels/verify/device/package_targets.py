@@ -61,7 +61,7 @@ class Owned:
 
 
 def owned_packages(packages: Sequence[Package]) -> dict[str, Owned]:
-    """Return what each distribution is for that is not for all GPUs, by its name."""
+    """Return, by name, the target or family of each distribution that is not for all GPUs."""
     named = ((package.name, target_of_distribution(package.name)) for package in packages)
     found = {name: Owned(target, parse_family(target) is None) for name, target in named if target}
     for package in packages:
