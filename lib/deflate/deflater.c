@@ -102,7 +102,7 @@ static bool is_dense(struct libdeflate_compressor *probe, const u8 *in, size_t s
 	return !deflated || deflated > sample / DENSE_SHARE * (DENSE_SHARE - 1);
 }
 
-/* As deflater_run; pieces that are dense, as a quick compressor finds, are stored at once. */
+/* As deflater_run; pieces that are dense, as a quick compressor finds, are stored at once, also if they repeat. */
 size_t deflater_run_unless_dense(struct libdeflate_compressor *compressor, struct libdeflate_compressor *probe,
 				 const u8 *in, size_t size, u8 *out, size_t room)
 {
