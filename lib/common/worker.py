@@ -69,16 +69,17 @@ def _answer(main: Main, request: dict[str, Any]) -> dict[str, Any]:
     return {"requestId": request.get("requestId", 0), "exitCode": code, "output": printed}
 
 
-def _own_modules(archive: str, package: str) -> list[str]:
-    """Return the modules of a package that an archive holds."""
+def _own_modules(archive: str, program: str) -> list[str]:
+    """Return the modules that an archive holds of the packages of a program and of this library."""
+    own = {module.partition(".")[0] for module in (program, __name__)}
     with zipfile.ZipFile(archive) as opened:
         names = [name.removesuffix(".py") for name in opened.namelist() if name.endswith(".py")]
-    return [name.replace("/", ".") for name in names if name.startswith(f"{package}/")]
+    return [name.replace("/", ".") for name in names if name.partition("/")[0] in own]
 
 
 def serve(main: Main, archive: str) -> int:
     """Answer requests with the program `main` of an archive, all of whose own modules are imported before."""
-    for module in _own_modules(archive, main.__module__.partition(".")[0]):
+    for module in _own_modules(archive, main.__module__):
         importlib.import_module(module)
     gc.collect()
     gc.freeze()  # So that children leave the memory of what is imported as it is, and share it.

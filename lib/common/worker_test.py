@@ -14,7 +14,7 @@ from select import select
 import pytest
 
 PROGRAM = """
-import os, pathlib, signal, sys, time
+import importlib, os, pathlib, signal, sys, time
 
 calls = 0
 
@@ -27,8 +27,8 @@ def main(argv):
             print(pathlib.Path(name).read_text(), file=sys.stderr)
         case ["calls"]:
             print(calls)
-        case ["late"]:
-            from program import late
+        case ["late", name]:
+            late = importlib.import_module(name)
             print("imported by this process" if late.PROCESS == os.getpid() else "imported before")
         case ["slow", begun, written]:
             pathlib.Path(begun).touch()
@@ -90,8 +90,10 @@ def worker(tmp_path: Path) -> Iterator[Worker]:
     archive = tmp_path / "tool.pyz"
     with zipfile.ZipFile(archive, "w") as file:
         file.writestr("program/", "")
+        file.writestr("lib/", "")
         file.writestr("program/tool.py", PROGRAM)
-        file.writestr("program/late.py", "import os\nPROCESS = os.getpid()\n")
+        for name in ("program/late.py", "lib/late.py"):
+            file.writestr(name, "import os\nPROCESS = os.getpid()\n")
         file.writestr("other/never.py", "raise ImportError\n")
     one = Worker(archive, tmp_path)
     yield one
@@ -103,8 +105,9 @@ def test_each_request_has_a_process_of_its_own(worker: Worker) -> None:
     assert [worker.output("calls") for _ in range(3)] == [(0, "1\n")] * 3
 
 
-def test_all_modules_of_the_program_are_imported_before(worker: Worker) -> None:
-    assert worker.output("late") == (0, "imported before\n")
+@pytest.mark.parametrize("name", ["program.late", "lib.late"])
+def test_all_modules_of_the_program_are_imported_before(worker: Worker, name: str) -> None:
+    assert worker.output("late", name) == (0, "imported before\n")
 
 
 @pytest.mark.parametrize(
