@@ -115,9 +115,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
         "--variant", type=parse_variant, action="append", metavar="NAME=OPTIONS", help="may be repeated (no options)"
     )
     parser.add_argument("--runs", type=int, default=3, help="how often each is built (default: %(default)s)")
-    parser.add_argument(
-        "--scenarios", type=lambda text: text.split(","), default=NAMES, help=f"of {','.join(NAMES)} (default: all)"
-    )
+    parser.add_argument("--scenarios", nargs="+", choices=NAMES, default=NAMES, help="what to measure (default: all)")
     parser.add_argument("--scratch", type=path, help="folder for builds, on the artifacts' disk (default: temporary)")
     parser.add_argument("--therock", type=path, help="checkout of TheRock, whose script is run as well")
     parser.add_argument(
