@@ -11,7 +11,7 @@ from typing import Any
 from securesystemslib._vendor.ed25519.ed25519 import publickey_unsafe, signature_unsafe
 from securesystemslib.signer import Signature, Signer, SSlibKey
 
-from wheels.trust.keys import load_public_key
+from wheels.common.keys import load_public_key
 
 
 def _seed(name: str) -> bytes:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Final, Self
 
 from lib.common.documents import from_document, to_document
-from lib.common.program import ToolError, read_document, write_document
+from lib.common.program import ToolError
 
 SUFFIX: Final = ".provenance.json"
 """What the name of a statement has behind the name of its distribution."""
@@ -38,16 +38,6 @@ class Material:
     digest: Mapping[str, str] = field(default_factory=dict)
     """Algorithm -> digest in hex. Two materials are equal if a digest that both have is."""
     uri: str = ""
-
-    @classmethod
-    def read(cls, path: str) -> Self:
-        """Read the file of one material."""
-        material: Self = from_document(cls, read_document(path))
-        return material
-
-    def write(self, path: str) -> None:
-        """Write the file of one material."""
-        write_document(path, to_document(Material, self))
 
     def equals(self, other: Self) -> bool:
         """Whether both have the same content, as far as their digests say."""
@@ -103,10 +93,6 @@ class Statement:
             "predicateType": PREDICATE_TYPE,
             "predicate": {"buildDefinition": definition, "runDetails": {"builder": {"id": BUILDER}}},
         }
-
-    def write(self, path: str) -> None:
-        """Write the statement's file."""
-        write_document(path, self.document())
 
 
 def unique_materials(materials: Iterable[Material]) -> tuple[Material, ...]:

@@ -27,8 +27,8 @@ from lib.provenance.statement import SUFFIX as STATEMENT
 from lib.provenance.statement import parse_statement
 from lib.variants.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
+from wheels.common.attestation import provenance_object
 from wheels.common.sound_wheel import read_sound_wheel
-from wheels.trust.attestation import provenance_object
 from wheels.verify.checks import wheel_file
 from wheels.verify.settings import Settings
 from wheels.verify.wheel_set.gather import read_sdist

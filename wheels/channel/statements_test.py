@@ -8,10 +8,11 @@ import pytest
 
 from develop.testing.channel_sample import build
 from develop.testing.signing import make_key
+from lib.common.program import write_document
 from lib.provenance.statement import Statement
 from wheels.channel.tool import main
-from wheels.trust.attestation import verified_statement
-from wheels.trust.keys import load_public_key
+from wheels.common.attestation import verified_statement
+from wheels.common.keys import load_public_key
 
 
 def state(dist: Path, folder: Path) -> None:
@@ -20,7 +21,7 @@ def state(dist: Path, folder: Path) -> None:
     for path in dist.rglob("*.whl"):
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         statement = Statement(path.name, sha256, "//:one", "//:provenance", {}, {}, ())
-        statement.write(str(folder / f"{path.name}.provenance.json"))
+        write_document(str(folder / f"{path.name}.provenance.json"), statement.document())
 
 
 @pytest.fixture(name="dist")
@@ -82,7 +83,8 @@ def test_an_unsigned_statement_is_refused(tmp_path: Path, dist: Path, capsys: py
 
 def test_a_statement_of_other_bytes_is_refused(tmp_path: Path, dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = next(dist.rglob("*.whl"))
-    Statement(path.name, "a" * 64, "//:one", "//:provenance", {}, {}, ()).write(f"{path}.provenance.json")
+    statement = Statement(path.name, "a" * 64, "//:one", "//:provenance", {}, {}, ())
+    write_document(f"{path}.provenance.json", statement.document())
     assert add(tmp_path, *signing(tmp_path), path) != 0
     assert f"is of the sha256 {'a' * 64}; {path} has " in capsys.readouterr().err
 

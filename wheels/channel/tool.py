@@ -46,7 +46,7 @@ from wheels.channel.promotion.plan import Plan, Request, choose
 from wheels.channel.signing import sign
 from wheels.channel.sources import fetch_locked, listed_elsewhere
 from wheels.channel.trust import Trust
-from wheels.trust.keys import load_public_key, signer
+from wheels.common.keys import load_public_key, signer
 
 EPILOG: Final = """places:
   DIR                   a directory, which a web server can serve

@@ -10,10 +10,11 @@ import pytest
 
 from develop.testing.signing import make_key
 from develop.testing.wheel_sample import Sample
+from lib.common.program import write_document
 from lib.provenance.statement import Material, Statement
+from wheels.common.attestation import provenance_object
+from wheels.common.keys import signer
 from wheels.rebuild.tool import main
-from wheels.trust.attestation import provenance_object
-from wheels.trust.keys import signer
 
 ACME = Sample({"acme/__init__.py": b"x = 1\n", "acme/lib/liba.so": b"ELF"}, name="acme")
 OTHER = replace(ACME, files={**ACME.files, "acme/lib/liba.so": b"ELF2"})
@@ -45,7 +46,7 @@ class Release:
         """Let the workspace build a wheel."""
         (self.folder / "clone/out").mkdir(parents=True, exist_ok=True)
         (self.folder / "clone/out" / ACME.filename).write_bytes(sample.build())
-        statement.write(str(self.folder / f"clone/out/{ACME.filename}.provenance.json"))
+        write_document(str(self.folder / f"clone/out/{ACME.filename}.provenance.json"), statement.document())
 
     def rebuild(self, *more: str) -> int:
         """Run the command; return its exit code."""

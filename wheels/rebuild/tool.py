@@ -4,29 +4,26 @@
 lists it. Runs Bazel in the clone, with the options after `--`.
 """
 
-import hashlib
 import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
-import zipfile
 from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from lib.common.command import FOUND, OK, CannotRunError, CommandParser, FoundError, exit_codes, run_command
 from lib.common.digest import file_sha256
-from lib.common.program import ToolError
 from lib.index.simple_api import PROVENANCE_SUFFIX
 from lib.provenance.statement import COMMIT, Material, Statement, parse_statement
 from lib.provenance.statement import SUFFIX as STATEMENT_SUFFIX
-from wheels.trust.attestation import verified_statement
-from wheels.trust.keys import load_public_key
+from wheels.common.attestation import verified_statement
+from wheels.common.keys import load_public_key
+from wheels.common.members import read_members
 
 EXAMPLE: Final = """example:
   rocm-wheels rebuild dist/*.whl --trust KEY.pub --artifacts DIR -- --jobs=4
@@ -116,45 +113,19 @@ def _outputs(events: Sequence[str]) -> Iterator[Path]:
                 yield Path(unquote(url.path))
 
 
-#: Of a member of an archive: the SHA-256 of its content, and what else of it an archive has.
-_Member = tuple[str, tuple[object, ...]]
-
-
-def _digest(file: IO[bytes]) -> str:
-    return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-
-
-def _members(path: Path) -> Iterator[tuple[str, _Member]]:
-    if path.name.endswith(".whl"):
-        with zipfile.ZipFile(path) as archive:
-            for one in archive.infolist():
-                with archive.open(one) as file:
-                    rest = one.external_attr, one.date_time, one.compress_type, one.compress_size
-                    yield one.filename, (_digest(file), rest)
-        return
-    with tarfile.open(path) as sdist:
-        for entry in sdist:
-            content = sdist.extractfile(entry) if entry.isfile() else None
-            header = entry.mode, entry.mtime, entry.type, entry.linkname
-            yield entry.name, (_digest(content) if content else "", header)
-
-
 def compare_members(given: Path, built: Path) -> list[str]:
     """Return a line for each member that differs; RECORD, which follows from others, is the last.
 
     Raises ToolError if an archive cannot be read.
     """
-    try:
-        there, again = dict(_members(given)), dict(_members(built))
-    except (zipfile.BadZipFile, tarfile.TarError, OSError) as error:
-        raise ToolError(f"{given}: cannot be compared: {error}. Download it again") from None
+    there, again = read_members(given), read_members(built)
     lines = []
     for name in sorted(there.keys() | again.keys(), key=lambda one: (one.endswith(".dist-info/RECORD"), one)):
         one, other = there.get(name), again.get(name)
         if one is None or other is None:
             lines.append(f"{name}: only in the {'rebuilt' if one is None else 'given'} distribution")
-        elif one[0] != other[0]:
-            lines.append(f"{name}: expected sha256 {one[0]}, built {other[0]}")
+        elif one.sha256 != other.sha256:
+            lines.append(f"{name}: expected sha256 {one.sha256}, built {other.sha256}")
         elif one != other:
             lines.append(f"{name}: same content, but another mode, date or compression")
     return lines or ["same members, but in another order or with other bytes between them"]
@@ -186,7 +157,6 @@ def parser() -> CommandParser:
     result = CommandParser("rocm-wheels rebuild", description=__doc__, epilog=EXAMPLE + codes)
     result.add_argument("files", nargs="+", type=Path, metavar="WHEEL", help="a wheel, or an sdist")
     result.add_argument("--trust", required=True, type=Path, metavar="KEY.pub", help="public key that signs statements")
-    result.add_argument("--statement", type=Path, metavar="FILE", help="of one WHEEL (default: WHEEL.provenance)")
     text = "clone of the workspace that built it (default: the current directory)"
     result.add_argument("--workspace", type=Path, default=Path(), metavar="CLONE", help=text)
     result.add_argument("--artifacts", type=Path, metavar="DIR", help="directory of artifacts")
@@ -222,7 +192,7 @@ def _rebuild(path: Path, statement: Statement, clone: Clone) -> bool:
 
 def _verified(path: Path, given: Namespace) -> Statement:
     """Return the statement of a distribution. Raises FoundError if it is not signed, or of another file."""
-    where = given.statement or path.with_name(path.name + PROVENANCE_SUFFIX)
+    where = path.with_name(path.name + PROVENANCE_SUFFIX)
     if not path.is_file() or not where.is_file():
         missing = path if not path.is_file() else where
         raise CannotRunError(
@@ -239,8 +209,6 @@ def _verified(path: Path, given: Namespace) -> Statement:
 
 
 def _work(given: Namespace, options: Sequence[str]) -> int:
-    if given.statement and len(given.files) > 1:
-        raise CannotRunError(f"--statement={given.statement}: is of one file; {len(given.files)} are given")
     clone = Clone(given.workspace, given.artifacts, tuple(options))
     statements = {path: _verified(path, given) for path in given.files}
     same = [_rebuild(path, statement, clone) for path, statement in statements.items()]

@@ -16,7 +16,9 @@ from pathlib import Path
 
 from lib.common.arguments import run_program
 from lib.common.digest import file_sha256
+from lib.common.documents import to_document
 from lib.common.manifest import Manifest, located_sources, read_manifest
+from lib.common.program import write_document
 from lib.provenance.statement import FILE, TREE, Material
 
 
@@ -67,7 +69,7 @@ def describe(args: Arguments) -> None:
     else:
         tree = files_digest(dict(one.split("=", 1) for one in args.file))
     digests = {TREE: tree} | ({FILE: args.archive_sha256} if args.archive_sha256 else {})
-    Material(args.name, digests).write(str(args.output))
+    write_document(str(args.output), to_document(Material, Material(args.name, digests)))
 
 
 def main(argv: list[str]) -> int:

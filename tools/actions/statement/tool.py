@@ -7,6 +7,8 @@ from pathlib import Path
 
 from lib.common.arguments import run_program
 from lib.common.digest import file_sha256, read_digest
+from lib.common.documents import from_document
+from lib.common.program import read_document, write_document
 from lib.provenance.statement import COMMIT, FILE, Material, Statement, unique_materials
 
 
@@ -29,7 +31,7 @@ class Arguments:
 def state(args: Arguments) -> None:
     """Write the statement."""
     files = dict(one.split("=", 1) for one in args.file)
-    materials = [Material.read(path) for path in args.material]
+    materials = [from_document(Material, read_document(path)) for path in args.material]
     materials += [Material(name, {FILE: file_sha256(Path(path))}) for name, path in files.items()]
     # An interpreter of the machine is no input; its version says what of it is known.
     materials.append(Material("python", uri="pkg:generic/python@" + ".".join(map(str, sys.version_info[:3]))))
@@ -37,7 +39,7 @@ def state(args: Arguments) -> None:
         materials.append(Material("commit", {COMMIT: args.commit}))
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     digest = read_digest(args.digest)
-    Statement(
+    statement = Statement(
         filename=digest.filename,
         sha256=digest.sha256,
         distribution=args.distribution,
@@ -46,7 +48,8 @@ def state(args: Arguments) -> None:
         environment=args.environment | ({"SOURCE_DATE_EPOCH": epoch} if epoch else {}),
         materials=unique_materials(materials),
         artifacts_variable=args.artifacts_variable,
-    ).write(str(args.output))
+    )
+    write_document(str(args.output), statement.document())
 
 
 def main(argv: list[str]) -> int:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lib.common.digest import Digest
-from lib.provenance.statement import Material, parse_statement
+from lib.common.program import write_document
+from lib.provenance.statement import parse_statement
 from tools.actions.statement.tool import main
 
 NAME = "acme-1.0-py3-none-any.whl"
@@ -17,7 +18,8 @@ NAME = "acme-1.0-py3-none-any.whl"
 def stated(folder: Path, *more: str) -> bytes:
     """Return the statement that the tool writes."""
     Digest(NAME, 3, "a" * 64).write(str(folder / "digest.json"))
-    Material("artifact core_lib_generic", {"artifactManifest": "1" * 64}).write(str(folder / "core.json"))
+    material = {"name": "artifact core_lib_generic", "digest": {"artifactManifest": "1" * 64}}
+    write_document(str(folder / "core.json"), material)
     (folder / "README.md").write_bytes(b"read me")
     argv = ["--label=//my:provenance", "--distribution=//my:acme", f"--digest={folder / 'digest.json'}"]
     argv += [f"--material={folder / 'core.json'}", f"--file=my/README.md={folder / 'README.md'}"]

@@ -2,9 +2,7 @@
 
 import hashlib
 import json
-import tarfile
-import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -14,9 +12,9 @@ from packaging.version import Version
 
 from lib.common.documents import to_document
 from lib.common.program import ToolError
-from lib.wheel.record import record_digests
 from wheels.channel.local_files import LocalFile
 from wheels.channel.model import File
+from wheels.common.members import read_members
 
 FORMAT: Final = 1
 SAME: Final = "same"
@@ -81,25 +79,6 @@ class Proof:
         return LocalFile(path, file, "")
 
 
-def _members(path: Path) -> Iterator[tuple[str, Any]]:
-    if path.name.endswith(".whl"):
-        with zipfile.ZipFile(path) as archive:
-            for info in (one for one in archive.infolist() if not one.is_dir()):
-                with archive.open(info) as file:
-                    yield info.filename, file
-        return
-    with tarfile.open(path, "r:*") as tar:
-        for one in tar:
-            if one.isreg() and (content := tar.extractfile(one)):
-                yield one.name, content
-
-
-def _recorded(path: Path) -> dict[str, str]:
-    with zipfile.ZipFile(path) as archive:
-        records = [name for name in archive.namelist() if name.endswith(".dist-info/RECORD") and name.count("/") == 1]
-        return record_digests(archive.read(records[0])) if records else {}
-
-
 def _digests(path: Path) -> dict[str, tuple[str, str]]:
     """Return path and SHA-256 of each member by the path without the version that its first directory may have.
 
@@ -107,15 +86,12 @@ def _digests(path: Path) -> dict[str, tuple[str, str]]:
     """
     found = {}
     is_wheel = path.name.endswith(".whl")
-    try:
-        recorded = _recorded(path) if is_wheel else {}
-        for name, file in _members(path):
-            top, _, rest = name.partition("/")
-            kind = top.rpartition(".")[2] if is_wheel else "sdist"
-            key = f"*.{kind}/{rest}" if kind in ("dist-info", "data", "sdist") else name
-            found[key] = name, recorded.get(name) or hashlib.file_digest(file, "sha256").hexdigest()
-    except (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, NotImplementedError) as error:
-        raise ToolError(f"{path}: cannot be read: {error}. Build it again") from None
+    for name, member in read_members(path, trust_record=True).items():
+        top, _, rest = name.partition("/")
+        kind = top.rpartition(".")[2] if is_wheel else "sdist"
+        key = f"*.{kind}/{rest}" if kind in ("dist-info", "data", "sdist") else name
+        if member.sha256:
+            found[key] = name, member.sha256
     return found
 
 

@@ -9,7 +9,7 @@ from securesystemslib.exceptions import UnverifiedSignatureError
 
 from develop.testing.signing import make_key
 from lib.common.command import CannotRunError
-from wheels.trust.keys import load_public_key, signer
+from wheels.common.keys import load_public_key, signer
 
 
 def test_a_command_signs(tmp_path: Path) -> None:

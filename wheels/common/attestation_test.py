@@ -12,8 +12,8 @@ from securesystemslib.signer import Key
 from develop.testing.signing import make_key
 from lib.common.program import ToolError
 from lib.provenance.statement import Statement
-from wheels.trust.attestation import provenance_object, verified_statement
-from wheels.trust.keys import load_public_key, signer
+from wheels.common.attestation import provenance_object, verified_statement
+from wheels.common.keys import load_public_key, signer
 
 STATEMENT = Statement("acme-1.0-py3-none-any.whl", "a" * 64, "//:acme", "//:provenance", {}, {}, ())
 TEXT = json.dumps(STATEMENT.document()).encode()
