@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -42,6 +43,11 @@ class Release:
         """The published wheel."""
         return self.folder / ACME.filename
 
+    def publish(self, statement: Statement) -> None:
+        """Sign a statement, and list it beside the wheel."""
+        signed = provenance_object(json.dumps(statement.document()).encode(), signer(*make_key(self.folder)))
+        self.wheel.with_name(self.wheel.name + ".provenance").write_bytes(signed)
+
     def builds(self, sample: Sample, statement: Statement) -> None:
         """Let the workspace build a wheel."""
         (self.folder / "clone/out").mkdir(parents=True, exist_ok=True)
@@ -68,8 +74,7 @@ def release(tmp_path: Path) -> Release:
     statement = Statement(ACME.filename, digest, *labels, settings, variables, materials, "SDK_DIR")
     made = Release(tmp_path, statement)
     made.wheel.write_bytes(content)
-    signed = provenance_object(json.dumps(statement.document()).encode(), signer(*make_key(tmp_path)))
-    made.wheel.with_name(made.wheel.name + ".provenance").write_bytes(signed)
+    made.publish(statement)
     made.builds(ACME, statement)
     (tmp_path / "clone/bazelw").write_text(BAZEL)
     (tmp_path / "clone/bazelw").chmod(0o755)
@@ -168,6 +173,36 @@ def test_what_is_refused_before_anything_is_built(
     assert release.rebuild() == status
     assert said in capsys.readouterr().err
     assert not (release.folder / "clone/call.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "changes", "said"),
+    [
+        ("c" * 40, "", ""),
+        ("c" * 40, " M lib/a.py", "clone: has changes that are not committed; put them away: git -C "),
+        ("d" * 40, "", f"clone: is at the commit {'d' * 40}; expected {'c' * 40}: git -C "),
+        ("", "", ""),  # No clone of git: an archive of the sources, say.
+    ],
+)
+def test_what_the_clone_is(
+    release: Release,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    head: str,
+    changes: str,
+    said: str,
+) -> None:
+    git = release.folder / "git"
+    git.write_text(f"#!/bin/sh\ncase $3 in rev-parse) echo '{head}';; status) echo '{changes}';; esac\n")
+    git.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{release.folder}:{os.environ['PATH']}")
+    of_commit = replace(release.statement, materials=(Material("commit", {"gitCommit": "c" * 40}),))
+    release.publish(of_commit)
+    release.builds(ACME, of_commit)
+    assert release.rebuild() == 0
+    notes = [line for line in capsys.readouterr().err.splitlines() if line.startswith("NOTE: ")]
+    assert len(notes) == bool(said)
+    assert all(said in line for line in notes)
 
 
 def test_another_key_is_refused(release: Release, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,19 +89,25 @@ class Clone:
             raise CannotRunError(f"{where} does not write {missing[0]}. Check out the commit of the statement")
         return files[names[0]], files[names[1]]
 
-    def other_commit(self, statement: Statement) -> str:
-        """Return what to do if the clone is not at the commit of a statement, else nothing."""
+    def other_sources(self, statement: Statement) -> str:
+        """Return what to do if the clone is not as the commit of a statement is, else nothing."""
         wanted = next((one.digest[COMMIT] for one in statement.materials if COMMIT in one.digest), "")
-        ask = ["git", "-C", str(self.directory), "rev-parse", "HEAD"]
-        try:
-            found = subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
-        except OSError:
-            found = ""
-        if not wanted or not found or wanted == found:
+        found = self._git("rev-parse", "HEAD")
+        remedy = f"git -C {self.directory}"
+        if not wanted or not found:
             return ""
-        return (
-            f"{self.directory}: is at the commit {found}; expected {wanted}: git -C {self.directory} checkout {wanted}"
-        )
+        if wanted != found:
+            return f"{self.directory}: is at the commit {found}; expected {wanted}: {remedy} checkout {wanted}"
+        if self._git("status", "--porcelain", "--untracked-files=no"):
+            return f"{self.directory}: has changes that are not committed; put them away: {remedy} stash"
+        return ""
+
+    def _git(self, *arguments: str) -> str:
+        try:
+            ask = ["git", "-C", str(self.directory), *arguments]
+            return subprocess.run(ask, capture_output=True, text=True, check=False).stdout.strip()
+        except OSError:
+            return ""
 
 
 def _outputs(events: Sequence[str]) -> Iterator[Path]:
@@ -165,7 +171,7 @@ def parser() -> CommandParser:
 
 def _rebuild(path: Path, statement: Statement, clone: Clone) -> bool:
     """Build one distribution again and print what that gives; return whether it has the same bytes."""
-    if said := clone.other_commit(statement):
+    if said := clone.other_sources(statement):
         print(f"NOTE: {said}", file=sys.stderr)
     built, stated = clone.build(statement)
     found = parse_statement(stated.read_bytes(), str(stated))
