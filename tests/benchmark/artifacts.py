@@ -19,6 +19,7 @@ from lib.elf.source import ElfError
 #: From this size on the catalog gives a file actions of its own.
 BIG_FILE_BYTES = 32 << 20
 MANIFEST = "artifact_manifest.txt"
+MEBIBYTE = 1 << 20
 #: Linking across file systems, or where a file system or the kernel's settings do not let us.
 NOT_LINKED = (errno.EXDEV, errno.EPERM, errno.EACCES, errno.EMLINK, errno.EOPNOTSUPP)
 
@@ -38,6 +39,16 @@ def copy_artifacts(source: Path, target: Path) -> Path:
     for folder in sorted(path for path in source.iterdir() if path.is_dir() and not path.name.startswith(".")):
         shutil.copytree(folder.resolve(), target / folder.name, symlinks=True, copy_function=link_or_copy)
     return target
+
+
+def read_all(artifacts: Path) -> None:
+    """Read all files, so that the page cache has them: what ran before decides how much of them it still has."""
+    for directory, _, names in os.walk(artifacts):
+        for path in (Path(directory, name) for name in names):
+            if not path.is_symlink():
+                with path.open("rb", buffering=0) as file:
+                    while file.read(MEBIBYTE):
+                        pass
 
 
 def replace(path: Path, change: Callable[[BinaryIO], object]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmark.artifacts import change_header, change_library, find_header, find_library
+from tests.benchmark.artifacts import change_header, change_library, find_header, find_library, read_all
 from tests.benchmark.cost import Cost, Meter
 from tests.e2e.testing.builds import Build, Workspace, built
 
@@ -72,6 +72,8 @@ def cold(workspace: Workspace) -> None:
     _call(workspace, "clean")
     _call(workspace, "shutdown")
     built(replace(workspace, artifacts=None).build("//packaging:all_wheels"))
+    if workspace.artifacts:
+        read_all(workspace.artifacts)
 
 
 def _new_server(workspace: Workspace) -> None:
