@@ -162,7 +162,7 @@ def _members(wheel: str) -> Iterator[tuple[ZipMember, Run]]:
         archive = read_archive(file)
         if trouble := archive.damage:
             raise ToolError(f"{wheel}: {trouble.member or 'the archive'}: {trouble.evidence}. Build the wheel again")
-        for member in (member for member in archive.members if not member.is_directory):
+        for member in archive.members:
             length = member.compressed - len(FINAL_BLOCK)
             file.seek(member.data + max(length, 0))
             if member.method != DEFLATED or file.read(len(FINAL_BLOCK)) != FINAL_BLOCK:
