@@ -74,6 +74,7 @@ def test_redirections_and_busy_servers(server: str, path: str) -> None:
 
 def test_a_checksum_without_an_end_is_not_read(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(web, "SMALL", 3)
+    monkeypatch.setattr(web, "CHUNK", 2)  # No chunk is too large by itself.
     with pytest.raises(ToolError, match="/a: more than 3 bytes; expected a listing or a checksum"):
         Web().read(f"{server}/a")
 
