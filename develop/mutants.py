@@ -36,8 +36,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 #: How many functions are drawn from each room.
 ROOMS = {
-    "lib/elf": 4, "lib/pe": 3, "lib/device": 5, "lib/wheel": 4, "lib/pack": 3, "lib/plan": 3, "lib/gpus": 2,
-    "lib/common": 5, "lib/coverage": 1, "tools/actions/plan": 6, "tools/actions/pack": 2, "tools/actions/link": 3,
+    "lib/elf": 4, "lib/pe": 3, "lib/device": 6, "lib/wheel": 4, "lib/pack": 3, "lib/plan": 3, "lib/gpus": 2,
+    "lib/common": 5, "tools/actions/plan": 6, "tools/actions/pack": 2, "tools/actions/link": 3,
     "tools/actions/inspect": 2, "tools/actions/layer": 5, "tools/actions/platform_tag": 1,
     "tools/actions": 4, "tools/fetch/catalog": 4, "tools/fetch/lock": 3, "tools/fetch/debian": 3, "rules/runtime": 4,
     "packaging/rocm": 7, "packaging/core": 2, "wheels/verify": 10, "wheels/split": 4, "wheels/require_sdk": 4,
@@ -105,7 +105,7 @@ lib/common/program.py: 999,600 bytes are 1000 kB | while value >= 999.5 and => w
 lib/common/worker.py: Bazel waits for a buffered answer | json.loads(line))), flush=True) => json.loads(line))))
 lib/common/manifest.py: a file with "=" in its name is looked for where another is
 for count in range(len(parts) - 1, 0, -1)) => for count in range(1, len(parts)))
-lib/coverage/table.py: a target lacks what the first library lacks, and no other
+lib/device/coverage.py: a target lacks what the first library lacks, and no other
 if not serves(codes, target)) => if not serves(codes, target) and library == min(coverage.libraries))
 tools/actions/plan/runtime.py: launchers have no CPU if only the second package below has programs
 for plan in builds_on for entry in plan.entries} => for plan in builds_on[:1] for entry in plan.entries}

@@ -1,6 +1,6 @@
 """The coverage of ROCm 7.2.4, as Debian builds it, for tests."""
 
-from lib.coverage.table import Coverage
+from lib.device.coverage import Coverage
 
 
 def _of(text: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, Self
 
-from lib.variants.variant_format import variant_json
+from lib.wheel.variant_format import variant_json
 from tools.actions.index.tool import main
 
 ROOM = Path(__file__).parents[2] / "lib/index"

@@ -42,7 +42,7 @@ from lib.index.markup import Column, Content, embedded, html_page, inline, page_
 from lib.index.model import Distribution, Index
 from lib.index.selector import Selector, TargetPackage
 from lib.index.simple_api import file_anchor, variants_anchor
-from lib.variants.variant_format import DRAFT
+from lib.wheel.variant_format import DRAFT
 
 #: What stands for the page's address. Names of projects are in lower case, so none of them holds it.
 ADDRESS = "INDEX"

@@ -30,7 +30,7 @@ from packaging.version import Version
 
 from lib.common.digest import Digest, read_digest
 from lib.common.program import ToolError
-from lib.variants.variant_format import index_name, merge_variants, split_label
+from lib.wheel.variant_format import index_name, merge_variants, split_label
 
 #: Directory of the distributions that have an index of their own.
 STATIC = "static"

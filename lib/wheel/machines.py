@@ -12,7 +12,7 @@ from packaging.tags import Tag
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-from lib.variants.variant_format import split_label
+from lib.wheel.variant_format import split_label
 
 #: The Pythons of which a requirement must hold to count.
 PYTHONS = ("3.9", "3.10", "3.11", "3.12", "3.13", "3.14")

@@ -14,7 +14,7 @@ import pytest
 from environment import DIST, Environment
 
 from lib.gpus.table import TARGETS
-from lib.variants.variant_format import INDEX_SUFFIX, split_label
+from lib.wheel.variant_format import INDEX_SUFFIX, split_label
 from wheels.verify.engine import Request, verify
 
 WHEELS = {label: path for path in sorted(DIST.glob("rocm-*.whl")) if (label := split_label(path.name)[1])}

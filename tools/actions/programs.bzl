@@ -3,9 +3,9 @@
 visibility(["//tools/actions"])
 
 PROGRAMS = {
-    "coverage": [":plan", "//lib/coverage"],
+    "coverage": [":plan", "//lib/device:coverage"],
     "describe": ["//lib/common"],
-    "index": ["//lib/common", "//lib/gpus:paths", "//lib/index", "//lib/variants"],
+    "index": ["//lib/common", "//lib/gpus:paths", "//lib/index", "//lib/wheel:variants"],
     "inspect": ["//lib/common", "//lib/device:library", "//lib/elf:library", "//lib/gpus:families", "//lib/pe:reading"],
     "layer": [":link", "//lib/common", "//lib/deflate", "//lib/elf:reading", "//lib/wheel", "//lib/wheel:devel_tree"],
     "link": [":platform_tag", "//lib/common", "//lib/deflate", "//lib/pack:packed_tree", "//lib/pack:segment", "//lib/plan", "//lib/wheel"],
@@ -17,5 +17,5 @@ PROGRAMS = {
     "sbom": [":link", "//lib/common", "//lib/pack:segment", "//lib/plan", "//lib/wheel:reading", "@pypi//cyclonedx_python_lib", "@pypi//packaging"],
     "sdist": ["//lib/common", "//lib/wheel"],
     "statement": ["//lib/common", "//lib/provenance"],
-    "static_wheel": ["//lib/common", "//lib/variants", "//lib/wheel", "@pypi//packaging"],
+    "static_wheel": ["//lib/common", "//lib/wheel:variants", "//lib/wheel", "@pypi//packaging"],
 }

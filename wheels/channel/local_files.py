@@ -25,7 +25,7 @@ from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.model import STATIC, Distribution, make_distribution, parse_filename
 from lib.provenance.statement import SUFFIX as STATEMENT
 from lib.provenance.statement import parse_statement
-from lib.variants.variant_format import INDEX_SUFFIX
+from lib.wheel.variant_format import INDEX_SUFFIX
 from wheels.channel.model import File
 from wheels.common.attestation import provenance_object
 from wheels.common.sound_wheel import read_sound_wheel

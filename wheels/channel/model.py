@@ -27,8 +27,8 @@ from lib.common.documents import Time, from_document, to_document
 from lib.common.program import ToolError
 from lib.index.model import Distribution, VariantList
 from lib.index.simple_api import PROVENANCE_SUFFIX
-from lib.variants.variant_format import INDEX_SUFFIX, variants_in
 from lib.wheel.machines import platforms
+from lib.wheel.variant_format import INDEX_SUFFIX, variants_in
 
 CHANNEL: Final = "channel.json"
 JOURNAL: Final = "journal.json"

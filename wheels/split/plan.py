@@ -16,8 +16,8 @@ from lib.common.command import CannotRunError
 from lib.common.program import ToolError
 from lib.gpus.paths import suggestion
 from lib.gpus.target_id import TargetId
-from lib.variants.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from lib.wheel.metadata_editor import CoreMetadata
+from lib.wheel.variant_format import VARIANT_JSON, labelled, variant_json, variant_label
 from lib.wheel.wheel_name import WheelName, with_local
 from wheels.common.copying import MADE
 from wheels.common.sound_wheel import SoundWheel

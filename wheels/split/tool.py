@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lib.common.command import FOUND, CannotRunError, CommandParser, exit_codes, run_command
 from lib.common.program import named, printable, size_text
-from lib.variants.variant_format import DRAFT, SCHEMA
+from lib.wheel.variant_format import DRAFT, SCHEMA
 from wheels.common.copying import add_wheel_arguments
 from wheels.common.output_directory import check_free, publish, scratch_directory
 from wheels.common.sound_wheel import SoundWheel, read_sound_wheel

@@ -10,7 +10,7 @@ import pytest
 from develop.testing.fat_wheel import FAT, written
 from develop.testing.wheel_sample import Sample
 from lib.common.program import size_text
-from lib.variants.variant_format import DRAFT
+from lib.wheel.variant_format import DRAFT
 from wheels.split import tool
 
 

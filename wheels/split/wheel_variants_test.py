@@ -19,7 +19,7 @@ from lib.common.program import ToolError
 from lib.device.content import digests
 from lib.device.reader import read_device_code
 from lib.gpus.table import TARGETS
-from lib.variants.variant_format import (
+from lib.wheel.variant_format import (
     FEATURE,
     NAMESPACE,
     PLUGIN_API,

@@ -18,7 +18,7 @@ from lib.common.command import CannotRunError
 from lib.common.program import ToolError, size_text
 from lib.device.model import DeviceError
 from lib.plan.edits import Edit
-from lib.variants.variant_format import DRAFT, index_json, index_name, variant_label
+from lib.wheel.variant_format import DRAFT, index_json, index_name, variant_label
 from lib.wheel.wheel_writer import WheelMember, Written
 from wheels.common.copying import can_be_copied, copied_member, file_mode, inflate, packed_members, write_new_wheel
 from wheels.common.sound_wheel import SoundWheel

@@ -6,7 +6,7 @@ import stat
 import zipfile
 from collections.abc import Callable
 
-from lib.variants.variant_format import variant_json
+from lib.wheel.variant_format import variant_json
 from wheels.tests.editing import EditedSet, EditedWheel, record_row
 from wheels.tests.faults import fault
 from wheels.tests.planted_set import mirror

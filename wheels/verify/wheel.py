@@ -21,9 +21,9 @@ from packaging.version import Version
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
 from lib.pe.reader import is_pe, read_pe
-from lib.variants.variant_format import check_label, split_label
 from lib.wheel.member_file import MemberError, MemberReader
 from lib.wheel.record import MAX_TEXT
+from lib.wheel.variant_format import check_label, split_label
 from lib.wheel.zip_members import Archive, ZipMember
 from lib.wheel.zip_reader import read_archive
 from wheels.verify.model import Collector, FileFacts, Wheel, is_configuration, is_driver_name, is_path_file

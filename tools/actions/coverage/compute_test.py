@@ -6,7 +6,7 @@ import pytest
 
 from develop.testing.artifacts import artifact, file, image, library, link, program
 from lib.common.program import ToolError
-from lib.coverage.table import Coverage
+from lib.device.coverage import Coverage
 from lib.plan.model import Artifact, Found
 from tools.actions.coverage.tool import coverage_of, unread
 

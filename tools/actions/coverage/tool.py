@@ -13,7 +13,7 @@ from typing import Literal
 
 from lib.common.arguments import run_program
 from lib.common.program import ToolError, named, note, write_document
-from lib.coverage.table import (
+from lib.device.coverage import (
     Coverage,
     collect,
     lacking,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.coverage_sample import ALL, ROCM_7
-from lib.coverage.table import Coverage
+from lib.device.coverage import Coverage
 from tools.actions.coverage.tool import lack_summary, main, offer_message, text_table
 
 

@@ -33,7 +33,7 @@ from lib.index.landing_page import Site
 from lib.index.model import STATIC, Distribution, list_variants, read_distribution
 from lib.index.selector import Selector, read_selector
 from lib.index.site_pages import site_pages
-from lib.variants.variant_format import VARIANT_JSON
+from lib.wheel.variant_format import VARIANT_JSON
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from develop.testing.index_sample import SDIST, STATIC_WHEEL, Page, Sample
-from lib.variants.variant_format import DRAFT, index_json
+from lib.wheel.variant_format import DRAFT, index_json
 
 VARIANTS = [STATIC_WHEEL.replace(".whl", f"-{label}.whl") for label in ("gfx1100", "gfx942")]
 LIST = "rocm-7.0-variants.json"

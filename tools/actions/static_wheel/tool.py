@@ -11,8 +11,8 @@ from pathlib import Path
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
 from lib.common.program import ToolError, read_document
-from lib.variants.variant_format import VARIANT_JSON, check_label, split_label, variant_json
 from lib.wheel.metadata_writer import Project, core_metadata, entry_points_text, wheel_text, with_extras
+from lib.wheel.variant_format import VARIANT_JSON, check_label, split_label, variant_json
 from lib.wheel.wheel_writer import WheelMember, text_member, write_wheel
 
 #: For every machine and Python 3, which the code supports from the version on that Requires-Python says.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lib.variants.variant_format import VARIANT_JSON, variants_in
+from lib.wheel.variant_format import VARIANT_JSON, variants_in
 from wheels.verify.finding import Finding, Rule
 from wheels.verify.model import Wheel
 from wheels.verify.settings import Settings

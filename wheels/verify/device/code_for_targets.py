@@ -8,7 +8,7 @@ which a package is for is ballast: everybody downloads it, and nobody runs it.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from lib.coverage.table import collect, refused
+from lib.device.coverage import collect, refused
 from lib.gpus.families import parse_family
 from lib.gpus.target_id import TargetId
 from wheels.verify.device.package_targets import Owned, device_files, expanded, serves, unserved

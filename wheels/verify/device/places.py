@@ -3,7 +3,7 @@
     for library in find_libraries(find_trees(packages, owned).values()):
         library.codes   # the union of all that it has, in all packages of its kind
 
-Files by themselves belong to a library (`lib.coverage.table`). Packages that are for one target each, or for
+Files by themselves belong to a library (`lib.device.coverage`). Packages that are for one target each, or for
 one family, have copies of a library, each with a part of its code: these are one library with several copies.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lib.common.distributions import PER_TARGET, named_tree
-from lib.coverage.table import owner_of
+from lib.device.coverage import owner_of
 from lib.device.kpack import PLACEHOLDER
 from lib.elf.library_name import parse_library_name
 from lib.gpus.target_id import TargetId

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.coverage.table import Coverage, collect, library_name, owner_of, write_coverage
+from lib.device.coverage import Coverage, collect, library_name, owner_of, write_coverage
 
 TABLE = Coverage({"lib/librocblas.so.5": ("gfx90a:xnack+", "gfx1030"), "lib/foo/": ("gfx1100",)})
 WRITTEN = """{

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lib.common.program import ToolError
-from lib.variants.variant_format import (
+from lib.wheel.variant_format import (
     NULL,
     check_label,
     index_json,

@@ -3,7 +3,7 @@
 import pytest
 
 from develop.testing.coverage_sample import ALL, BASE, ROCM_7
-from lib.coverage.table import Coverage, base_libraries, lacking, lacks_by_processor, processors, refused
+from lib.device.coverage import Coverage, base_libraries, lacking, lacks_by_processor, processors, refused
 
 
 def test_what_a_target_lacks() -> None:
