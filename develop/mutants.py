@@ -125,7 +125,7 @@ tools/actions/link/tool.py: wheels for Windows have no console scripts
 (f"{row['path']}.exe" if is_windows else row["path"]) in modes => row["path"] in modes
 tools/actions/link/tool.py: files of a devel package come in an archive that nobody asked for
 args.devel not in (None, NO_ARCHIVE) => args.devel is not None
-tools/actions/link/tar_stream.py: programs in the devel archive are not executable | int(packed[path].mode, 8) => 0o644
+lib/pack/packed_tree.py: programs in the devel archive are not executable | int(packed[path].mode, 8) => 0o644
 tools/actions/inspect/tool.py: of two code objects for one target, one counts
 sizes[target] = sizes.get(target, 0) + code.size => sizes[target] = code.size
 tools/actions/inspect/tool.py: a DLL that is loaded late is not needed

@@ -1,16 +1,22 @@
-"""Shared by all programs: JSON documents, errors as one message, the number of cores, sizes, paths inside trees."""
+"""Shared by all programs: JSON documents, errors as one message, the number of cores, sizes, paths inside trees.
+
+And the one time that all members of an archive have: SOURCE_DATE_EPOCH (reproducible-builds.org) sets it.
+"""
 
 import json
 import os
 import posixpath
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 #: prctl(2): which signal a process gets when its parent ends.
 _PR_SET_PDEATHSIG = 1
+#: 1980-01-01 00:00:00 and 2107-12-31 23:59:58 UTC, in seconds since 1970: the range of a zip member (APPNOTE 4.4.6).
+FIRST_TIME: Final = 315532800
+LAST_TIME: Final = 4354819198
 
 
 class ToolError(Exception):
@@ -105,6 +111,21 @@ def usable_cores(wanted: int) -> int:
     What a tool writes never depends on the number.
     """
     return max(1, min(wanted, len(os.sched_getaffinity(0))))
+
+
+def archive_time(environment: Mapping[str, str] = os.environ) -> int:
+    """Return the seconds since 1970 (UTC) that archive members are dated: SOURCE_DATE_EPOCH, or 1980-01-01.
+
+    It is never before 1980, nor after 2107. Raises ToolError when SOURCE_DATE_EPOCH is not a number of seconds.
+    """
+    text = environment.get("SOURCE_DATE_EPOCH", "")
+    if not text:
+        return FIRST_TIME
+    if not text.isascii() or not text.isdecimal():
+        raise ToolError(
+            f"SOURCE_DATE_EPOCH is {text!r}; expected seconds since 1970, like 1700000000. Unset it, or mend it"
+        )
+    return min(max(int(text.lstrip("0")[:20] or "0"), FIRST_TIME), LAST_TIME)
 
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB")

@@ -1,5 +1,10 @@
-"""Reads the segments that `pack` wrote for a package: their indexes, as runs of the files of its tree."""
+"""Reads the segments that `pack` wrote for a package: their indexes, as runs of the files of its tree.
 
+The runs become members of the wheel, or one member: a tar archive (POSIX.1-2001 pax) of the tree.
+"""
+
+import tarfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -7,7 +12,7 @@ from pathlib import Path
 from lib.common.program import ToolError, read_document
 from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import OTHER_NAMES, Entry, Kind, Plan, Treatment
-from lib.wheel.deflated_run import Run, small_run
+from lib.wheel.deflated_run import Run, end_run, header_run, padding_run, small_run
 
 #: How the path of a file begins that the wheel places in the package's tree.
 IN_TREE = "{tree}/"
@@ -77,3 +82,13 @@ def add_to_tree(plan: Plan, tree: PackedTree, files: dict[str, str]) -> tuple[Pl
         runs[path] = run
     entries.sort(key=lambda entry: entry.path)
     return replace(plan, entries=tuple(entries)), PackedTree(packed, runs)
+
+
+def tar_runs(tree: str, packed: Mapping[str, Packed], runs: Mapping[str, Run]) -> Iterator[Run]:
+    """Yield the runs of a tar archive of a tree's files, below the directory `tree`."""
+    for path in sorted(packed):
+        run = runs[path]
+        yield header_run(f"{tree}/{path}", int(packed[path].mode, 8), tarfile.REGTYPE, run.size)
+        yield run
+        yield padding_run(run.size)
+    yield end_run()

@@ -7,10 +7,12 @@ remainder by x^n modulo the polynomial. zlib has this as crc32_combine, which Py
 
 import functools
 import hashlib
+import tarfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from lib.common.program import archive_time
 from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, InflateError, blocks, crc32, deflate_block, inflate
 from lib.wheel.output_file import Output
 
@@ -90,6 +92,23 @@ def small_run(data: bytes) -> Run:
     """Deflates a few bytes that only `link` knows: metadata, archive headers."""
     deflated = b"".join(deflate_block(block, SMALLEST) for block in blocks([data]))
     return Run(len(deflated), len(data), crc32(data), data=deflated)
+
+
+def header_run(name: str, mode: int, type_: bytes, size: int = 0, link: str = "", *, is_gnu: bool = False) -> Run:
+    """Return the header of a tar member, in pax or GNU format; `type_` is a constant of `tarfile`."""
+    member = tarfile.TarInfo(name)
+    member.mode, member.type, member.size, member.linkname, member.mtime = mode, type_, size, link, archive_time()
+    return small_run(member.tobuf(tarfile.GNU_FORMAT if is_gnu else tarfile.PAX_FORMAT, "utf-8", "strict"))
+
+
+def padding_run(size: int) -> Run:
+    """Return the zeros that follow a tar member of `size` bytes."""
+    return small_run(bytes(-size % tarfile.BLOCKSIZE))
+
+
+def end_run() -> Run:
+    """Return the two blocks of zeros that end a tar archive."""
+    return small_run(bytes(2 * tarfile.BLOCKSIZE))
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ is given; here data is deflated already, of gigabytes maybe. Members and archive
 import hashlib
 import posixpath
 import struct
+import time
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, NamedTuple, Protocol
 
-from lib.common.archive_time import archive_time, dos_time
-from lib.common.program import ToolError
+from lib.common.program import ToolError, archive_time
 from lib.wheel.deflated_run import Joined, inflated_sha256, join, small_run
 from lib.wheel.output_file import Output
 from lib.wheel.record import record_text
@@ -35,6 +35,20 @@ S_IFREG = 0o100000
 ZIP64_16, ZIP64_32 = 0xFFFF, 0xFFFFFFFF
 LIMIT_16, LIMIT_32 = ZIP64_16, ZIP64_32
 ZIP64_EXTRA = 1
+
+
+class DosTime(NamedTuple):
+    """A moment as zip headers have it: two seconds are the smallest step."""
+
+    date: int
+    time: int
+
+
+def dos_time(seconds: int) -> DosTime:
+    """Return a moment between 1980 and 2107, in seconds since 1970, as MS-DOS has it, in UTC."""
+    moment = time.gmtime(seconds)
+    date = (moment.tm_year - 1980) << 9 | moment.tm_mon << 5 | moment.tm_mday
+    return DosTime(date, moment.tm_hour << 11 | moment.tm_min << 5 | moment.tm_sec >> 1)
 
 
 def _field(value: int) -> int:

@@ -8,18 +8,20 @@ import shutil
 import stat
 import struct
 import subprocess
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lib.common.archive_time import FIRST
-from lib.common.program import ToolError
+from lib.common.program import FIRST_TIME, LAST_TIME, ToolError
 from lib.wheel import wheel_writer
 from lib.wheel.deflated_run import join, small_run
 from lib.wheel.output_file import Output
-from lib.wheel.wheel_writer import ZipArchive, joined_member, text_member, write_wheel
+from lib.wheel.wheel_writer import ZipArchive, dos_time, joined_member, text_member, write_wheel
 
 MEMBERS = {
     "a.txt": (0o644, b"some text" * 50),
@@ -29,7 +31,7 @@ MEMBERS = {
 }
 
 
-def write(members: dict[str, tuple[int, bytes]] = MEMBERS, seconds: int = FIRST) -> bytes:
+def write(members: dict[str, tuple[int, bytes]] = MEMBERS, seconds: int = FIRST_TIME) -> bytes:
     file = io.BytesIO()
     with Output(file) as output:
         archive = ZipArchive(output, seconds)
@@ -114,7 +116,7 @@ def test_more_members_than_16_bits_count() -> None:
 def test_announced_length_is_kept() -> None:
     data = replace(join([small_run(b"abc")]), length=4)
     with Output(io.BytesIO()) as output, pytest.raises(ValueError, match=r"a: .* bytes written where 4 were announced"):
-        ZipArchive(output, FIRST).add("a", 0o644, data)
+        ZipArchive(output, FIRST_TIME).add("a", 0o644, data)
 
 
 @pytest.mark.skipif(shutil.which("unzip") is None, reason="unzip is not installed")
@@ -211,3 +213,14 @@ def test_members_lie_in_site_packages(name: str) -> None:
         f"{name}: not a valid path in a wheel; expected a relative path without `..`, `.` and empty parts. Correct "
         "`files` or `import_name`, whichever it comes from"
     )
+
+
+@given(st.integers(FIRST_TIME, LAST_TIME))
+def test_dos_time_is_what_zipfile_reads(seconds: int) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo("a", time.gmtime(seconds)[:6]), b"")
+    # Time and date are the 16-bit fields at 10 and 12 of a local header (APPNOTE 4.3.7).
+    fields = file.getvalue()[10:14]
+    moment = dos_time(seconds)
+    assert (moment.time, moment.date) == (int.from_bytes(fields[:2], "little"), int.from_bytes(fields[2:], "little"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lib.common.archive_time import archive_time
+from lib.common.program import archive_time
 
 #: 1980-01-01, which is the first day that a zip archive can hold, unless the build was told another.
 MTIME = archive_time()

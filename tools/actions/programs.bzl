@@ -7,7 +7,7 @@ PROGRAMS = {
     "describe": ["//lib/common"],
     "index": ["//lib/common", "//lib/gpus:paths", "//lib/index", "//lib/wheel:variants"],
     "inspect": ["//lib/common", "//lib/device:library", "//lib/elf:library", "//lib/gpus:families", "//lib/pe:reading"],
-    "layer": [":link", "//lib/common", "//lib/deflate", "//lib/elf:reading", "//lib/wheel", "//lib/wheel:devel_tree"],
+    "layer": ["//lib/common", "//lib/deflate", "//lib/elf:reading", "//lib/wheel", "//lib/wheel:devel_tree"],
     "link": [":platform_tag", "//lib/common", "//lib/deflate", "//lib/pack:packed_tree", "//lib/pack:segment", "//lib/plan", "//lib/wheel"],
     "material": ["//lib/common", "//lib/provenance"],
     "pack": ["//lib/common", "//lib/pack", "//lib/pack:segment", "//lib/plan:edits"],

@@ -25,9 +25,8 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
-from lib.common.program import ToolError
+from lib.common.program import ToolError, archive_time
 from lib.gpus.paths import in_distribution, target_of_local_version
 from lib.index.landing_page import Site
 from lib.index.model import STATIC, Distribution, list_variants, read_distribution

@@ -16,8 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lib.common.archive_time import archive_time
-from lib.common.program import ToolError
+from lib.common.program import ToolError, archive_time
 from lib.deflate.library import deflate_block
 from lib.wheel.deflated_run import Run, join, small_run
 from lib.wheel.metadata_writer import entry_points_text

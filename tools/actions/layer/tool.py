@@ -15,10 +15,9 @@ from lib.common.arguments import run_program
 from lib.common.program import ToolError, directories_above
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
-from lib.wheel.deflated_run import Joined, Run, inflated_sha256, join
+from lib.wheel.deflated_run import Joined, Run, end_run, header_run, inflated_sha256, join, padding_run
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
-from tools.actions.link.tar_stream import end_run, header_run, padding_run
 
 # Writes a layer: a tar archive in one gzip member (RFC 1952) that is joined from runs. Nothing is compressed again.
 #

@@ -18,12 +18,11 @@ from typing import Any, Literal
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
 from lib.common.program import ToolError, named, note, read_document
-from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree
+from lib.pack.packed_tree import IN_TREE, PackedTree, add_to_tree, read_tree, tar_runs
 from lib.plan.model import Plan, Treatment, is_executable, matches
 from lib.wheel.deflated_run import join
 from lib.wheel.metadata_writer import Project, check_requirements, core_metadata, entry_points_text, wheel_text
 from lib.wheel.wheel_writer import WheelMember, joined_member, text_member, write_wheel
-from tools.actions.link.tar_stream import tar_runs
 from tools.actions.platform_tag.needs import TagReport
 
 # Python packages inside a tree that users import: a path configuration file tells Python where they are.

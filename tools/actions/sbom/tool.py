@@ -27,9 +27,8 @@ from packageurl import PackageURL
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.requirements import Requirement
 
-from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
-from lib.common.program import ToolError, read_document
+from lib.common.program import ToolError, archive_time, read_document
 from lib.pack.segment import Packed, SegmentIndex
 from lib.plan.model import Plan
 from lib.wheel.metadata_writer import Project

@@ -10,10 +10,9 @@ import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lib.common.archive_time import archive_time
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
-from lib.common.program import ToolError, read_document
+from lib.common.program import ToolError, archive_time, read_document
 from lib.wheel.deflated_run import join, small_run
 from lib.wheel.metadata_writer import Project, core_metadata
 

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import pytest
 from packaging.metadata import Metadata
 
-from lib.common.archive_time import FIRST
+from lib.common.program import FIRST_TIME
 from tools.actions.sdist.tool import gzipped, main
 
 PROJECT = {
@@ -54,7 +54,7 @@ def test_tarfile_reads_it(tmp_path: Path) -> None:
     assert contents == {f"rocm-7.10.0/{name}": content for name, content in FILES.items()}
     assert list(members) == sorted(members)
     for member in members.values():
-        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, FIRST, 0, 0)
+        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, FIRST_TIME, 0, 0)
         assert (member.uname, member.gname) == ("", "")
     assert (tmp_path / "a/metadata").read_bytes() == metadata
     parsed = Metadata.from_email(metadata, validate=True)

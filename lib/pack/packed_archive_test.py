@@ -5,10 +5,10 @@ import tarfile
 
 import pytest
 
-from lib.common.archive_time import FIRST
+from lib.common.program import FIRST_TIME
+from lib.pack.packed_tree import tar_runs
 from lib.pack.segment import Packed
 from lib.wheel.deflated_run import Joined, join, small_run
-from tools.actions.link.tar_stream import tar_runs
 
 LONG = "/".join(["a-rather-long-directory-name"] * 12)
 FILES = {
@@ -51,7 +51,7 @@ def test_files_have_content_and_mode(tar: tarfile.TarFile) -> None:
 
 def test_nothing_says_where_when_or_by_whom_it_was_made(tar: tarfile.TarFile) -> None:
     for member in tar:
-        assert (member.mtime, member.uid, member.gid, member.uname, member.gname) == (FIRST, 0, 0, "", "")
+        assert (member.mtime, member.uid, member.gid, member.uname, member.gname) == (FIRST_TIME, 0, 0, "", "")
 
 
 def test_two_zero_blocks_end_it() -> None:
