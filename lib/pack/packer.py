@@ -10,6 +10,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
+from lib.common.digest import file_sha256
 from lib.deflate.library import crc32, deflate_block, in_order
 from lib.pack.content import Block, Slices, Stretch, entry_blocks
 from lib.pack.segment import Levels, Packed, SegmentIndex
@@ -117,12 +118,6 @@ class Packer:
         return tuple(entry.packed(start) for entry, start in zip(entries, ends, strict=False))
 
 
-def source_digest(path: str) -> str:
-    """Return the SHA-256 of a file, in hex."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
 def pack_unit(
     work: Sequence[Work], located: dict[str, str], launcher: str | None, levels: Levels, threads: int
 ) -> list[SegmentIndex]:
@@ -132,7 +127,7 @@ def pack_unit(
     that cannot become what it should.
     """
     indexes = []
-    digests = {source: source_digest(located[source]) for one in work for source in one.edits.digest}
+    digests = {source: file_sha256(Path(located[source])) for one in work for source in one.edits.digest}
     deflater = _Deflater(levels)
     with ThreadPoolExecutor(threads) as pool, ExitStack() as opened:
         slices = Slices(levels.zstd, pool, work[0].segment.parent)

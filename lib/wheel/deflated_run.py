@@ -7,6 +7,7 @@ remainder by x^n modulo the polynomial. zlib has this as crc32_combine, which Py
 
 import functools
 import hashlib
+import struct
 import tarfile
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +17,8 @@ from lib.common.program import archive_time
 from lib.deflate.library import BLOCK_BYTES, FINAL_BLOCK, SMALLEST, InflateError, blocks, crc32, deflate_block, inflate
 from lib.wheel.output_file import Output
 
+#: A gzip header (RFC 1952, 2.3.1): deflated, and nothing about when, where and on what it was made.
+GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 #: The polynomial, bits reversed, as zlib has it.
 POLYNOMIAL = 0xEDB88320
 
@@ -131,6 +134,10 @@ class Joined:
         for run in self.runs:
             yield from run.chunks()
         yield FINAL_BLOCK
+
+    def gzip_trailer(self) -> bytes:
+        """Return the end of a gzip member of this: CRC-32 and size, modulo 2^32, of what it inflates to."""
+        return struct.pack("<2L", self.crc32, self.size & 0xFFFFFFFF)
 
     def inflated(self) -> Iterator[bytes]:
         """Yield the bytes that the member inflates to, in bounded pieces. Raises InflateError if it is damaged."""

@@ -15,9 +15,8 @@ from lib.common.program import ToolError
 from lib.device.kpack import SUFFIX
 from lib.device.model import code_object_target
 from lib.elf import constants as c
-from lib.gpus import gpu_files
 from lib.gpus.families import is_target, name_in_distribution, package_owner, parse_family
-from lib.gpus.paths import is_known, named_targets, suggestion
+from lib.gpus.paths import is_code_file, is_known, named_targets, naming_part, suggestion
 from lib.gpus.table import TARGETS
 from lib.gpus.target_id import GENERIC_PROCESSORS, TargetId, can_load
 from wheels.verify.device.facts import DEVICE, DeviceFacts
@@ -148,13 +147,13 @@ def _device_file(wheel: Wheel, facts: FileFacts) -> DeviceFile | None:
     target = code_object_target(facts.elf.flags) if facts.elf is not None and is_code else None
     if target is not None:
         return DeviceFile(facts.path, Form.WHOLE, frozenset((target,)))
-    part = facts.path if is_code else gpu_files.naming_part(facts.path)
+    part = facts.path if is_code else naming_part(facts.path)
     named = None if part is None else _named(facts.path, part, Form.WHOLE if is_code else _form(facts.path))
     return named if named and named.codes else None
 
 
 def _form(path: str) -> Form:
-    return Form.WHOLE if gpu_files.is_code(path) else Form.DATA
+    return Form.WHOLE if is_code_file(path) else Form.DATA
 
 
 def _named(path: str, part: str, form: Form) -> DeviceFile | None:

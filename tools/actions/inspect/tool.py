@@ -25,12 +25,13 @@ from lib.elf.model import ElfFile, refusal
 from lib.elf.platforms import is_system_library
 from lib.elf.reader import is_elf, read_elf
 from lib.elf.source import ElfError
-from lib.gpus.gpu_files import HIP
 
 #: How a PE image begins; it takes more to import the reader than to look.
 PE_HEAD = b"MZ"
 #: How a file of HIP's device code begins, plain and compressed. It takes more to import the reader than to look.
 BUNDLE_HEADS = (b"__CLANG_OFFLOAD_BUNDLE__", b"CCOB")
+#: Sections with device code of HIP, in ELF files and in PE images.
+HIP_SECTIONS = (".hip_fatbin", ".hip_fat")
 #: Device code that was split off libraries; it takes more to import its reader, too.
 ARCHIVE_SUFFIX = ".kpack"
 #: What stands for a file whose bytes Git LFS has elsewhere (its specification, "The Pointer").
@@ -122,7 +123,7 @@ def _damaged(what: str, error: ElfError) -> dict[str, Any]:
 
 def device_facts(file: BinaryIO, source: str, sections: Iterable[str]) -> dict[str, Any]:
     """Return the bytes of device code in a file that has sections of these names."""
-    return hip_facts(file, source) if any(name in HIP for name in sections) else {}
+    return hip_facts(file, source) if any(name in HIP_SECTIONS for name in sections) else {}
 
 
 def hip_facts(file: BinaryIO, source: str) -> dict[str, Any]:

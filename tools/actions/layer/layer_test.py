@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 
 from lib.common.program import ToolError, archive_time
 from lib.deflate.library import deflate_block
-from lib.wheel.deflated_run import Run, join, small_run
+from lib.wheel.deflated_run import GZIP_HEADER, Run, join, small_run
 from lib.wheel.metadata_writer import entry_points_text
 from lib.wheel.output_file import Output
 from lib.wheel.wheel_writer import ZipArchive, text_member, write_wheel
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
-from tools.actions.layer.tool import GZIP_HEADER, archive_runs, main, trailer, write_layer
+from tools.actions.layer.tool import archive_runs, main, write_layer
 
 SCHEME = InstallScheme("usr/lib/python3/dist-packages", "usr/local/bin", "/usr/bin/python3")
 INFO = "acme-1.0.dist-info"
@@ -149,7 +149,7 @@ def test_a_file_of_many_gigabytes_has_its_size_in_the_header(size: int) -> None:
 
 
 def test_the_size_of_a_gzip_member_is_modulo_2_to_the_32() -> None:
-    assert trailer(replace(join([]), size=(4 << 30) + 5)).endswith(b"\5\0\0\0")
+    assert replace(join([]), size=(4 << 30) + 5).gzip_trailer().endswith(b"\5\0\0\0")
 
 
 def test_a_damaged_wheel_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

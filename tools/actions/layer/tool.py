@@ -4,7 +4,6 @@ The compressed bytes of the wheel are copied.
 """
 
 import posixpath
-import struct
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from lib.common.arguments import run_program
 from lib.common.program import ToolError, directories_above
 from lib.deflate.library import FINAL_BLOCK, InflateError
 from lib.elf.platforms import CPUS
-from lib.wheel.deflated_run import Joined, Run, end_run, header_run, inflated_sha256, join, padding_run
+from lib.wheel.deflated_run import GZIP_HEADER, Joined, Run, end_run, header_run, inflated_sha256, join, padding_run
 from tools.actions.layer.devel_tree import DevelTree
 from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, read_wheel
 
@@ -25,9 +24,6 @@ from tools.actions.layer.installed_wheel import InstalledFile, InstallScheme, re
 #
 # The archive is in GNU format, which dpkg, tar and every container engine read. The framing never changes: an engine
 # knows a layer by its inflated bytes, and would keep the compressed bytes that it has.
-
-#: Deflated, no flags, no time, no level, an unknown system (RFC 1952, 2.3.1).
-GZIP_HEADER = bytes.fromhex("1f8b08000000000000ff")
 
 
 def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:
@@ -46,11 +42,6 @@ def archive_runs(files: Iterable[InstalledFile]) -> Iterator[Run]:
     yield end_run()
 
 
-def trailer(data: Joined) -> bytes:
-    """Return the end of the gzip member: CRC-32 and size, modulo 2^32, of what it inflates to."""
-    return struct.pack("<2L", data.crc32, data.size & 0xFFFFFFFF)
-
-
 def write_layer(files: Iterable[InstalledFile], path: str) -> None:
     """Write the file, and read what was written. Raises InflateError if a run is damaged."""
     archive = join(archive_runs(files))
@@ -65,7 +56,7 @@ def _written(archive: Joined, output: BinaryIO) -> Iterator[bytes]:
         for chunk in run.chunks():
             output.write(chunk)
             yield chunk
-    output.write(FINAL_BLOCK + trailer(archive))
+    output.write(FINAL_BLOCK + archive.gzip_trailer())
     yield FINAL_BLOCK
 
 

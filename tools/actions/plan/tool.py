@@ -16,6 +16,8 @@ from lib.plan.edits import Edit, Edits
 from lib.plan.model import (
     DANGLES,
     MADE,
+    PROGRAM,
+    SCRIPT,
     WINDOWS,
     Artifact,
     Definition,
@@ -69,7 +71,7 @@ def _default_mode(kind: str, facts: Facts | None) -> str:
     """Return the mode of an entry whose manifest gives none: Bazel does not keep the executable bit of inputs."""
     if kind == Kind.LINK.value:
         return "0777"
-    return "0755" if facts and facts.type in ("elf-program", "script") else "0644"
+    return "0755" if facts and facts.type in (PROGRAM, SCRIPT) else "0644"
 
 
 def _edit(entry: Entry) -> Edit:

@@ -110,13 +110,13 @@ def check(judgement: Judgement, promise: Promise, setting: str) -> None:
 def _remedy(judgement: Judgement, promise: Promise, lacks: tuple[Need, ...], setting: str) -> str:
     """Say what to do: set another tag, if one promises less, or see to libraries that no system is sure to have."""
     libraries = sorted({need.library for need in lacks if not need.version})
-    see = (
-        f"ee to {', '.join(libraries)}: ship it in an artifact of this package or one that it builds on, or "
-        "declare it in `externals` of the wheel, if users have to have it"
+    provide = (
+        f"to {', '.join(libraries)}: ship it in an artifact of this package or one that it builds on, or declare it in "
+        "`externals` of the wheel, if users have to have it"
     )
     if judgement.tag == promise.tag:
-        return f"Expected what packages bring, or every such system has. S{see}"
-    return f"Expected {judgement.tag}. Set --{setting}={judgement.tag}" + (f", or s{see}" if libraries else "")
+        return f"Expected what packages bring, or every such system has. See {provide}"
+    return f"Expected {judgement.tag}. Set --{setting}={judgement.tag}" + (f", or see {provide}" if libraries else "")
 
 
 def notes(needs: Needs) -> Iterator[str]:

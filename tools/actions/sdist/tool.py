@@ -5,7 +5,6 @@ PKG-INFO is made here; all else is given.
 
 import hashlib
 import io
-import struct
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,8 @@ from pathlib import Path
 from lib.common.arguments import run_program
 from lib.common.digest import Digest
 from lib.common.program import ToolError, archive_time, read_document
-from lib.wheel.deflated_run import join, small_run
+from lib.wheel.deflated_run import GZIP_HEADER, join, small_run
 from lib.wheel.metadata_writer import Project, core_metadata
-
-#: A gzip header (RFC 1952) that says nothing about when, where and on what it was made.
-GZIP_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\0\xff"
 
 #: The directory of the modules of an sdist: below it, they lie as in the wheel.
 SOURCE = "src/"
@@ -53,7 +49,7 @@ def archive(root: str, files: dict[str, bytes]) -> bytes:
 def gzipped(content: bytes) -> bytes:
     """Compresses to gzip with an empty header."""
     member = join([small_run(content)])
-    return GZIP_HEADER + b"".join(member.chunks()) + struct.pack("<2L", member.crc32, member.size)
+    return GZIP_HEADER + b"".join(member.chunks()) + member.gzip_trailer()
 
 
 def write(args: Arguments) -> None:

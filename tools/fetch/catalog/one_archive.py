@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from lib.common.arguments import read_arguments
 from lib.device.zstd import ZstdDecoder, ZstdError
 from tools.fetch.catalog.catalog import report
-from tools.fetch.catalog.names import CatalogError, archive_suffix, parse_name
+from tools.fetch.catalog.names import ARCHIVES, CatalogError, archive_suffix, parse_name
 from tools.fetch.catalog.repository import write_repository
 from tools.fetch.catalog.scan import scan
 
@@ -92,17 +92,19 @@ def _plain(file: io.FileIO, zstd: Path | None) -> BinaryIO:
             return cast("BinaryIO", gzip.GzipFile(fileobj=raw))
         case ".tar.xz":
             return cast("BinaryIO", lzma.LZMAFile(raw))
-    try:
-        decoder = ZstdDecoder(WINDOW_LOG, zstd)
-    except (ZstdError, OSError) as error:
-        raise CatalogError(f"{file.name}: zstd's decoder cannot be loaded: {error}") from None
-    return cast("BinaryIO", io.BufferedReader(ZstdReader(raw, decoder), CHUNK))
+        case ".tar.zst":
+            try:
+                decoder = ZstdDecoder(WINDOW_LOG, zstd)
+            except (ZstdError, OSError) as error:
+                raise CatalogError(f"{file.name}: zstd's decoder cannot be loaded: {error}") from None
+            return cast("BinaryIO", io.BufferedReader(ZstdReader(raw, decoder), CHUNK))
+    raise CatalogError(f"{file.name}: expected an archive whose name ends in {', '.join(ARCHIVES)}. Rename it")
 
 
 def read_archive(path: Path, zstd: Path | None = None) -> Iterator[bytes]:
     """Yield the bytes of a tar archive; `zstd` is the decoder's library if it is not beside its module.
 
-    Raises CatalogError for a file that cannot be read, is cut or damaged.
+    Raises CatalogError for a file that cannot be read, is cut or damaged, or has another suffix than `ARCHIVES`.
     """
     try:
         file = io.FileIO(str(path))

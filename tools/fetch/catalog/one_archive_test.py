@@ -7,6 +7,7 @@ import pytest
 
 from develop.testing.planted_archives import COMPRESS, file, link, manifest, plant
 from tools.fetch.catalog import one_archive
+from tools.fetch.catalog.names import CatalogError
 
 SUFFIXES = sorted(COMPRESS)
 
@@ -49,3 +50,10 @@ def test_errors_of_the_program(archive: Path, tmp_path: Path, capsys: pytest.Cap
     assert error() == f"{archive}: cannot be read: No such file or directory"
     plant(archive, [manifest(), file("stage/share/therock/therock_manifest.json", b"{")])
     assert "share/therock/therock_manifest.json: expected a JSON object" in error()
+
+
+def test_an_archive_of_another_suffix_is_named(tmp_path: Path) -> None:
+    archive = tmp_path / "a_lib_generic.tar.bz2"
+    archive.touch()
+    with pytest.raises(CatalogError, match=rf"^{archive}: expected an archive whose name ends in \.tar\.zst, .*Rename"):
+        list(one_archive.read_archive(archive))

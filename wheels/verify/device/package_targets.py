@@ -19,8 +19,7 @@ from typing import Final
 from packaging.utils import canonicalize_name
 
 from lib.gpus.families import is_target, parse_family
-from lib.gpus.gpu_files import DATABASES, KERNELS
-from lib.gpus.paths import named_targets, target_of_distribution
+from lib.gpus.paths import DATABASES, KERNELS, named_targets, target_of_distribution
 from lib.gpus.target_id import GENERIC_PROCESSORS, SPIRV, TargetId, can_load, parse_target_id
 from wheels.verify.device.facts import DEVICE, DeviceFacts
 from wheels.verify.wheel_set.model import Package

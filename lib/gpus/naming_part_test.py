@@ -2,8 +2,7 @@
 
 import pytest
 
-from lib.gpus.gpu_files import is_code, naming_part
-from lib.gpus.paths import named_targets
+from lib.gpus.paths import is_code_file, named_targets, naming_part
 
 
 def targets(path: str) -> str:
@@ -70,8 +69,8 @@ def test_compute_units_follow_the_processor_without_a_separator(processor: str, 
 
 
 def test_which_of_them_are_code() -> None:
-    assert is_code("a/K_gfx942.co")
-    assert is_code("share/miopen/db/gfx942.kdb")
-    assert is_code("aotriton.images/amd-gfx942/a.zip")
-    assert not is_code("share/miopen/db/gfx942130.db.txt")
-    assert not is_code("rocblas/library/gfx942/TensileManifest.txt")
+    assert is_code_file("a/K_gfx942.co")
+    assert is_code_file("share/miopen/db/gfx942.kdb")
+    assert is_code_file("aotriton.images/amd-gfx942/a.zip")
+    assert not is_code_file("share/miopen/db/gfx942130.db.txt")
+    assert not is_code_file("rocblas/library/gfx942/TensileManifest.txt")
