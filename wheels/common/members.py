@@ -23,7 +23,7 @@ class Member:
 
 
 def read_members(path: Path, *, trust_record: bool = False) -> dict[str, Member]:
-    """Return the members of a distribution by their paths; with `trust_record`, those of a wheel as RECORD says.
+    """Return the members of a distribution by their paths; with `trust_record`, digests of a wheel are from its RECORD.
 
     Raises ToolError if it cannot be read.
     """
