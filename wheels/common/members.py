@@ -3,13 +3,17 @@
 import hashlib
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 
 from lib.common.program import ToolError
 from lib.wheel.record import record_digests
+
+#: What zipfile and tarfile raise for damage; RuntimeError is for a member that says that it is encrypted.
+_UNREADABLE: Final = (zipfile.BadZipFile, tarfile.TarError, zlib.error, OSError, EOFError, ValueError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ def read_members(path: Path, *, trust_record: bool = False) -> dict[str, Member]
                 return {one.filename: _zip_member(archive, one, known) for one in archive.infolist()}
         with tarfile.open(path) as sdist:
             return {one.name: _tar_member(sdist, one) for one in sdist}
-    except (zipfile.BadZipFile, tarfile.TarError, OSError, EOFError, NotImplementedError) as error:
+    except _UNREADABLE as error:
         raise ToolError(f"{path}: cannot be read: {error}. Download it again, or build it again") from None
 
 
